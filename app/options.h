@@ -1,0 +1,66 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "datasets/loader.h"
+#include "vit/image/specification.h"
+#include "vit/weights/model_directory.h"
+
+/// \file
+/// Flags that several commands share, each declared once, with one line of help and its default.
+namespace vitascope::app {
+
+/// --model and what may be said about it.
+struct ModelOptions {
+  std::string model;
+  std::string architecture;
+  std::string labels;
+  std::string preprocessor;        ///< --preprocessor FILE
+  std::string input_size;          ///< --input-size N or HxW
+  std::string resize, crop, interpolation, mean, std;  ///< --resize, ...: what the files lack
+};
+
+/// How it runs.
+struct RunOptions {
+  std::string device = "auto";     ///< auto | cpu | cuda[:N]
+  int threads = 0;                 ///< 0: the cores that the cgroup grants
+  std::string precision = "fp32";  ///< fp32 | bf16
+  std::string attention = "auto";  ///< auto | sdpa | math
+  int batch_size = 8;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// What photos may be.
+struct PhotoOptions {
+  std::vector<std::string> inputs;
+  bool recursive = false;
+  bool allow_truncated = false;
+  double max_pixels = 180;  ///< megapixels
+};
+
+void add_model_options(CLI::App& command, ModelOptions& options);
+void add_run_options(CLI::App& command, RunOptions& options);
+void add_photo_options(CLI::App& command, PhotoOptions& options);
+
+/// Opens the model that the flags describe, applies flags to its image specification, and prints
+/// its notes to stderr when verbose.
+/// \throws UsageError or InputError (exit status 2)
+weights::Model open_model(const ModelOptions& options, const RunOptions& run);
+
+/// The image specification, or the error that says which flag gives what the files lack.
+const image::Specification& require_specification(const weights::Model& model);
+
+/// Sets LibTorch's threads to --threads, or to the cores that the cgroup grants; returns the number.
+int apply_threads(const RunOptions& run);
+
+/// Cores that this process may use: the smaller of affinity and cgroup quota (v1 and v2), rounded up.
+int available_cores();
+
+/// Photos of the inputs ('-' reads a list from stdin, one path a line); failures are printed to
+/// stderr and counted in `failed`.
+std::vector<std::string> find_photos(const PhotoOptions& options, int& failed);
+
+}  // namespace vitascope::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+/// \file
+/// What a person means by a file, a folder or a glob of photos.
+namespace vitascope::datasets {
+
+/// Photos found for the inputs, in the order of the inputs; inside a folder in natural order.
+struct ImageList {
+  std::vector<std::string> paths;
+  std::vector<std::string> failures;  ///< one line each: a folder without pictures, no such file, ...
+};
+
+/// Expands files, folders (their pictures by extension in any case; hidden files ignored; with
+/// `recursive` folders inside folders too) and globs (*, ?, [..]) that the shell left alone. A file
+/// named by itself is taken whatever its extension.
+ImageList list_images(const std::vector<std::string>& inputs, bool recursive);
+
+/// True for the extensions that a folder scan takes: jpg jpeg jpe jfif png gif webp tif tiff bmp
+/// heic heif avif, in any case.
+bool has_image_extension(const std::string& path);
+
+}  // namespace vitascope::datasets

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "kernels/attention.h"
+#include "kernels/linear.h"
+#include "vit/model/config.h"
+#include "vit/model/norm.h"
+#include "vit/model/trace.h"
+
+/// \file
+/// Multi-head self-attention with its projections.
+namespace vitascope::model {
+
+struct Attention {
+  kernels::Weight qkv;       ///< [3 C, C]: query rows, key rows, value rows
+  kernels::Weight proj;      ///< [C, C]
+  LayerNorm q_norm, k_norm;  ///< over the head width; absent in most families
+
+  /// residual + gamma * proj(attention(x)).
+  /// \param x        [B, N, C], already normalised
+  /// \param epilogue what the projection adds: LayerScale and the residual
+  at::Tensor forward(const at::Tensor& x, const Config& config, kernels::Backend backend,
+                     Trace* trace, const kernels::Epilogue& epilogue) const;
+};
+
+}  // namespace vitascope::model

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "vit/model/attention.h"
+#include "vit/model/config.h"
+#include "vit/model/norm.h"
+
+/// \file
+/// A pre-norm transformer block: attention, then an MLP or SwiGLU, each with LayerScale
+/// (Touvron et al. 2021) where the family has it.
+namespace vitascope::model {
+
+struct Mlp {
+  kernels::Weight fc1;  ///< [M, C], or SwiGLU: gate rows, then up rows, [2 M, C]
+  kernels::Weight fc2;  ///< [C, M]
+
+  /// residual + gamma * fc2(activation(fc1(x))); SwiGLU: fc2(silu(gate) * up).
+  at::Tensor forward(const at::Tensor& x, const Config& config,
+                     const kernels::Epilogue& epilogue) const;
+};
+
+struct Block {
+  LayerNorm norm1, norm2;
+  Attention attn;
+  Mlp mlp;
+  at::Tensor ls1, ls2;  ///< gamma [C], or undefined
+
+  /// x [B, N, C] -> [B, N, C].
+  at::Tensor forward(const at::Tensor& x, const Config& config, kernels::Backend backend,
+                     Trace* trace, PartTimes* times) const;
+};
+
+}  // namespace vitascope::model

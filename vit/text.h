@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// \file
+/// Text for people: escaping of what files say, nearest names, natural order.
+namespace vitascope {
+
+/// Returns `text` fit for a terminal and for CSV: control characters (C0, DEL, C1), bidirectional
+/// overrides and bytes that are not UTF-8 come out as \\n, \\t, \\xNN or \\u{NNNN}; all else as it is.
+std::string printable(std::string_view text);
+
+/// The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest
+/// (more than a third of the letters differ).
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+/// Natural order: runs of digits compare as numbers, so that 'photo 9' comes before 'photo 10';
+/// ties are broken byte by byte, which makes the order total.
+bool natural_less(std::string_view a, std::string_view b);
+
+/// 1234567 -> "1.2 MB"; decimal units.
+std::string byte_count(std::uint64_t bytes);
+
+/// {2, 3, 4} -> "[2, 3, 4]".
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
+}  // namespace vitascope

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vit/json.h"
+#include "vit/model/config.h"
+#include "vit/weights/stored_tensors.h"
+
+/// \file
+/// A model's own description -> model::Config. What the description leaves out (timm says only what
+/// was overridden) is read off the names and shapes of the tensors.
+namespace vitascope::weights {
+
+/// What a model's files say of it.
+struct Description {
+  model::Config config;
+  std::vector<std::string> labels;  ///< in order of index; empty when the files name none
+  std::string label_source;         ///< "id2label of config.json", ...; empty as well
+};
+
+/// transformers: ViT, DeiT, DINOv2, DINOv2 with registers, ViTMAE's encoder; with or without a head.
+/// id2label is ordered by number; transformers' own placeholders LABEL_0, LABEL_1, ... count as none.
+/// \throws InputError naming the key: an unknown model_type (with the known ones), a missing or
+///         impossible value
+Description describe_transformers(const Json& config, const std::string& path,
+                                  const StoredTensors& tensors);
+
+/// timm: `architecture` and `model_args` of config.json, the rest from the tensors.
+/// \throws InputError as above; an unknown architecture names the nearest known one
+Description describe_timm(const Json& config, const std::string& path,
+                          const StoredTensors& tensors);
+
+/// An AugReg .npz: everything follows from the shapes; heads by the family's 64-wide rule unless the
+/// shapes of the query kernel say.
+Description describe_npz(const StoredTensors& tensors, const std::string& path);
+
+/// A bare weight file in timm's names, with an architecture that the person named.
+Description describe_architecture(const std::string& architecture, const StoredTensors& tensors,
+                                  const std::string& path);
+
+}  // namespace vitascope::weights

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "vit/model/config.h"
+#include "vit/weights/stored_tensors.h"
+
+/// \file
+/// The names and layouts that weights have on disk, and ours (timm's). Nothing else in the project
+/// knows any other name than ours.
+namespace vitascope::weights {
+
+enum class KeyStyle {
+  transformers4,  ///< vit.encoder.layer.0.attention.attention.query.weight
+  transformers5,  ///< vit.layers.0.attention.q_proj.weight
+  timm,           ///< blocks.0.attn.qkv.weight
+  augreg          ///< Transformer/encoderblock_0/MultiHeadDotProductAttention_1/query/kernel
+};
+
+/// "transformers 4", ... for `info`.
+const char* key_style_name(KeyStyle style);
+
+/// The style that the names show.
+/// \throws InputError that lists the first few names when they fit none
+KeyStyle detect_key_style(const StoredTensors& tensors, const std::string& path);
+
+/// How one of our parameters is made of stored tensors.
+struct Assignment {
+  enum class How {
+    as_is,        ///< same elements in the same order, viewed in our shape
+    concatenate,  ///< sources below each other: q, k, v -> qkv; gate, up -> fc1
+    transpose,    ///< JAX dense kernels [in, out] -> [out, in], each source, then concatenate
+    hwio          ///< JAX convolution kernel [h, w, in, out] -> [out, in, h, w]
+  };
+  std::string parameter;             ///< timm's name
+  std::vector<std::int64_t> shape;   ///< our shape
+  std::vector<std::string> sources;  ///< stored names
+  How how = How::as_is;
+};
+
+/// Accounts for every tensor: each parameter of `config` has its sources, and each stored tensor is
+/// used or is known to be unused (mask_token, a pooler, MAE's decoder, ...; noted in `notes`).
+/// \throws InputError that lists the first few missing, extra or wrongly shaped tensors with
+///         expected and found shapes
+std::vector<Assignment> map_keys(const StoredTensors& tensors, const model::Config& config,
+                                 KeyStyle style, const std::string& path,
+                                 std::vector<std::string>& notes);
+
+/// The names that `parameter` has on disk in transformers' layout: several for qkv, whose rows are
+/// then split evenly.
+std::vector<std::string> transformers_names(const std::string& parameter,
+                                            const model::Config& config);
+
+}  // namespace vitascope::weights
