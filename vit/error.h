@@ -31,7 +31,8 @@ class InputError : public std::runtime_error {
   std::string message_;
 };
 
-/// Something failed while running (disk full, memory, device): exit status 3; what was done is kept.
+/// Something failed while running (disk full, memory, device): exit status 3; what was done is
+/// kept.
 class FailureError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -10,7 +10,8 @@
 namespace vitascope {
 
 /// Returns `text` fit for a terminal and for CSV: control characters (C0, DEL, C1), bidirectional
-/// overrides and bytes that are not UTF-8 come out as \\n, \\t, \\xNN or \\u{NNNN}; all else as it is.
+/// overrides and bytes that are not UTF-8 come out as \\n, \\t, \\xNN or \\u{NNNN}; all else as it
+/// is.
 std::string printable(std::string_view text);
 
 /// The candidate nearest to `word` by edit distance, or "" when none is near enough to suggest
