@@ -14,7 +14,7 @@ namespace vitascope {
 
 /// One line of an answer.
 struct Prediction {
-  int index = 0;             ///< class number, as the head orders them
+  int index = 0;  ///< class number, as the head orders them
   std::string label;
   double probability = 0.0;  ///< softmax, or sigmoid for multi-label models
 };

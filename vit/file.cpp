@@ -139,17 +139,13 @@ void check_writable(const std::string& path, bool force) {
 void write_file(const std::string& path, bool force,
                 const std::function<void(const std::function<void(Bytes)>&)>& write) {
   check_writable(path, force);
-  std::string temporary = path + ".XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.number() < 0) {
     throw FailureError(fmt::format("{}: can't be created: {}", printable(path), reason()));
   }
   try {
     write([&](Bytes bytes) { write_all(file.number(), bytes, path); });
-    // mkostemp makes files that only their owner may read; people expect what the umask says.
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::fchmod(file.number(), 0666 & ~mask);
     const bool written = ::fsync(file.number()) == 0;
     if (!file.close() || !written || ::rename(temporary.c_str(), path.c_str()) != 0) {
       throw FailureError(fmt::format("{}: writing failed: {}", printable(path), reason()));
