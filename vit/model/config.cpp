@@ -1,0 +1,160 @@
+#include "vit/model/config.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <stdexcept>
+#include <string_view>
+
+namespace vitascope::model {
+namespace {
+
+// Bounds well above every published model. They keep a file that lies about its sizes from making
+// us list millions of names or ask for memory that no machine has.
+constexpr std::int64_t kMaximumWidth = 16384;
+constexpr std::int64_t kMaximumDepth = 512;
+constexpr std::int64_t kMaximumMlpWidth = 131072;
+constexpr std::int64_t kMaximumPatch = 512;
+constexpr std::int64_t kMaximumSide = 4096;
+constexpr std::int64_t kMaximumRegisters = 1024;
+constexpr std::int64_t kMaximumClasses = 1000000;
+
+void require_between(std::string_view key, std::int64_t value, std::int64_t lowest,
+                     std::int64_t highest) {
+  if (value < lowest || value > highest) {
+    throw std::invalid_argument(
+        fmt::format("{} is {}: expected {} to {}", key, value, lowest, highest));
+  }
+}
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw std::invalid_argument(message);
+}
+
+void require_grid(std::string_view key, Grid grid) {
+  require_between(fmt::format("rows of the {}", key), grid.rows, 1, kMaximumSide);
+  require_between(fmt::format("columns of the {}", key), grid.columns, 1, kMaximumSide);
+}
+
+/// Collects names and shapes in order.
+class ShapeList {
+ public:
+  using Shape = std::vector<std::int64_t>;
+
+  void add(std::string name, Shape shape) { list_.push_back({std::move(name), std::move(shape)}); }
+  void norm(const std::string& name, std::int64_t width) { linear(name, {width}, true); }
+  void linear(const std::string& name, Shape weight, bool bias) {
+    const std::int64_t rows = weight.front();
+    add(name + ".weight", std::move(weight));
+    if (bias) add(name + ".bias", {rows});
+  }
+  std::vector<ParameterShape> take() { return std::move(list_); }
+
+ private:
+  std::vector<ParameterShape> list_;
+};
+
+void add_embedding(ShapeList& list, const Config& config) {
+  const std::int64_t width = config.width;
+  if (config.class_token) list.add("cls_token", {1, 1, width});
+  if (config.registers > 0) list.add("reg_token", {1, config.registers, width});
+  list.add("pos_embed", {1, config.position_prefix + config.position_grid.count(), width});
+  if (config.distillation_token) list.add("dist_token", {1, 1, width});
+  list.linear("patch_embed.proj", {width, config.channels, config.patch, config.patch},
+              config.patch_bias);
+  if (config.pre_norm) list.norm("norm_pre", width);
+}
+
+void add_block(ShapeList& list, const Config& config, int index) {
+  const std::string block = fmt::format("blocks.{}.", index);
+  const std::int64_t width = config.width;
+  list.norm(block + "norm1", width);
+  list.linear(block + "attn.qkv", {3 * width, width}, config.qkv_bias);
+  if (config.qk_norm) {
+    list.norm(block + "attn.q_norm", config.head_width());
+    list.norm(block + "attn.k_norm", config.head_width());
+  }
+  list.linear(block + "attn.proj", {width, width}, config.projection_bias);
+  if (config.layer_scale) list.add(block + "ls1.gamma", {width});
+  list.norm(block + "norm2", width);
+  const std::int64_t mlp = config.mlp_width;
+  list.linear(block + "mlp.fc1", {config.swiglu ? 2 * mlp : mlp, width}, config.projection_bias);
+  list.linear(block + "mlp.fc2", {width, mlp}, config.projection_bias);
+  if (config.layer_scale) list.add(block + "ls2.gamma", {width});
+}
+
+}  // namespace
+
+void validate(const Config& config) {
+  require_between("width", config.width, 1, kMaximumWidth);
+  require_between("depth", config.depth, 1, kMaximumDepth);
+  require_between("number of heads", config.heads, 1, config.width);
+  require(config.width % config.heads == 0,
+          fmt::format("number of heads is {}: expected a divisor of the width, {}", config.heads,
+                      config.width));
+  require_between("MLP width", config.mlp_width, 1, kMaximumMlpWidth);
+  require_between("patch size", config.patch, 1, kMaximumPatch);
+  require(config.channels == 3,
+          fmt::format("number of channels is {}: expected 3 (RGB)", config.channels));
+  require_grid("position grid", config.position_grid);
+  require_grid("native grid", config.native_grid);
+  require_between("number of registers", config.registers, 0, kMaximumRegisters);
+  require_between("number of classes", config.classes, 0, kMaximumClasses);
+  // Position embeddings belong to all prefix tokens, to none, or to all but the registers.
+  const int named = int(config.class_token) + int(config.distillation_token);
+  require(config.position_prefix == 0 || config.position_prefix == named ||
+              config.position_prefix == config.prefix_tokens(),
+          fmt::format("number of prefix tokens with a position embedding is {}: expected 0, {} "
+                      "or {}",
+                      config.position_prefix, named, config.prefix_tokens()));
+  require(std::isfinite(config.norm_epsilon) && config.norm_epsilon > 0 && config.norm_epsilon < 1,
+          fmt::format("epsilon of the layer normalisation is {}: expected more than 0 and less "
+                      "than 1",
+                      config.norm_epsilon));
+  const bool reads_class_token = config.pooling != Pooling::mean_patches;
+  require(config.class_token || !reads_class_token,
+          "pooling reads the class token, but the model has none: expected mean pooling");
+  require(config.distillation_token || config.pooling != Pooling::first_two,
+          "pooling reads the distillation token, but the model has none");
+}
+
+std::vector<ParameterShape> parameter_shapes(const Config& config) {
+  ShapeList list;
+  add_embedding(list, config);
+  for (int i = 0; i < config.depth; ++i) add_block(list, config, i);
+  if (config.final_norm) list.norm("norm", config.width);
+  if (config.fc_norm) list.norm("fc_norm", config.width);
+  if (config.classes > 0) {
+    list.linear("head", {config.classes, config.feature_width()}, config.head_bias);
+    if (config.pooling == Pooling::first_two) {
+      list.linear("head_dist", {config.classes, config.width}, config.head_bias);
+    }
+  }
+  return list.take();
+}
+
+std::int64_t parameter_count(const Config& config) {
+  std::int64_t total = 0;
+  for (const ParameterShape& parameter : parameter_shapes(config)) {
+    std::int64_t elements = 1;
+    for (const std::int64_t size : parameter.shape) elements *= size;
+    total += elements;
+  }
+  return total;
+}
+
+std::int64_t flops(const Config& config, Grid grid) {
+  const std::int64_t width = config.width;
+  const std::int64_t patches = grid.count();
+  const std::int64_t tokens = patches + config.prefix_tokens();
+  const std::int64_t embedding = patches * width * config.channels * config.patch * config.patch;
+  const std::int64_t projections = tokens * width * 4 * width;
+  const std::int64_t attention = 2 * tokens * tokens * width;
+  const std::int64_t mlp = tokens * width * config.mlp_width * (config.swiglu ? 3 : 2);
+  const int heads_of_classes = config.pooling == Pooling::first_two ? 2 : 1;
+  const std::int64_t head =
+      std::int64_t{config.classes} * config.feature_width() * heads_of_classes;
+  return 2 * (embedding + config.depth * (projections + attention + mlp) + head);
+}
+
+}  // namespace vitascope::model
