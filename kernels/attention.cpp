@@ -1,5 +1,6 @@
 #include "kernels/attention.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>

@@ -1,5 +1,6 @@
 #include "kernels/linear.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
@@ -10,7 +11,6 @@
 namespace vitascope::kernels {
 namespace {
 
-/// The product is a fresh tensor, so that all that follows may work in place in inference.
 at::Tensor activate(const at::Tensor& x, Activation activation) {
   switch (activation) {
     case Activation::none:
@@ -20,7 +20,7 @@ at::Tensor activate(const at::Tensor& x, Activation activation) {
     case Activation::gelu_tanh:
       return at::gelu(x, "tanh");
     case Activation::quick_gelu:
-      return x * at::sigmoid(1.702 * x);
+      return x * at::sigmoid(x * 1.702);
     case Activation::relu:
       return at::relu(x);
     case Activation::silu:
@@ -33,8 +33,9 @@ at::Tensor activate(const at::Tensor& x, Activation activation) {
 
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Epilogue& epilogue) {
   at::Tensor y = activate(at::linear(x, weight.weight, weight.bias), epilogue.activation);
-  if (epilogue.scale.defined()) y = y * epilogue.scale;
-  if (epilogue.residual.defined()) y = epilogue.residual + y;
+  // The product is a fresh tensor that nobody else holds: what follows may work in place.
+  if (epilogue.scale.defined()) y.mul_(epilogue.scale);
+  if (epilogue.residual.defined()) y.add_(epilogue.residual);
   return y;
 }
 

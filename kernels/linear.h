@@ -9,8 +9,8 @@ namespace vitascope::kernels {
 /// The weights of a linear layer. Plain tensors today; packed forms for a precision and an
 /// instruction set hide behind the same type.
 struct Weight {
-  at::Tensor weight;  ///< [out, in]
-  at::Tensor bias;    ///< [out], or undefined
+  at::Tensor weight{};  ///< [out, in]
+  at::Tensor bias{};    ///< [out], or undefined
 };
 
 enum class Activation { none, gelu, gelu_tanh, quick_gelu, relu, silu };
@@ -18,8 +18,8 @@ enum class Activation { none, gelu, gelu_tanh, quick_gelu, relu, silu };
 /// What is done to the product before it is returned.
 struct Epilogue {
   Activation activation = Activation::none;
-  at::Tensor scale;     ///< [out], LayerScale's gamma, or undefined
-  at::Tensor residual;  ///< [..., out], added last, or undefined
+  at::Tensor scale{};     ///< [out], LayerScale's gamma, or undefined
+  at::Tensor residual{};  ///< [..., out], added last, or undefined
 };
 
 /// residual + scale * activation(x W^T + b).
