@@ -1,0 +1,94 @@
+#include "vit/model/vision_transformer.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "tests/vit/model/tiny_model.h"
+
+namespace vitascope::model {
+namespace {
+
+TEST(VisionTransformer, HasASlotForEveryParameterShape) {
+  Config config = tests::tiny_config();
+  config.layer_scale = config.qk_norm = config.fc_norm = config.pre_norm = true;
+  config.registers = 2;
+  VisionTransformer network(config);
+  const auto shapes = parameter_shapes(config);
+  const auto slots = network.parameters();
+  ASSERT_EQ(slots.size(), shapes.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) EXPECT_EQ(slots[i].first, shapes[i].name);
+}
+
+TEST(VisionTransformer, TraceAndTimesAreWrittenOnlyWhenAsked) {
+  const VisionTransformer network = tests::random_weights(tests::tiny_config());
+  const at::Tensor pixels = at::randn({2, 3, 8, 12});
+  Trace trace;
+  trace.want_hidden_states = trace.want_queries_and_keys = true;
+  PartTimes times;
+  const Output traced = network.forward(pixels, {.trace = &trace, .times = &times});
+  const Output plain = network.forward(pixels);
+  EXPECT_TRUE(at::equal(traced.logits, plain.logits));
+  ASSERT_EQ(trace.hidden_states.size(), 3);
+  ASSERT_EQ(trace.queries.size(), 2);
+  EXPECT_EQ(trace.keys[1].sizes(), (std::vector<std::int64_t>{2, 3, 7, 4}));
+  EXPECT_GT(times.embed, 0);
+  EXPECT_GT(times.attention, 0);
+  EXPECT_GT(times.mlp, 0);
+  EXPECT_GT(times.head, 0);
+
+  Trace nothing;
+  network.forward(pixels, {.trace = &nothing});
+  EXPECT_TRUE(nothing.hidden_states.empty() && nothing.queries.empty() && nothing.keys.empty());
+}
+
+TEST(VisionTransformer, RecordedStatesAreNotChangedByLaterBlocks) {
+  const VisionTransformer network = tests::random_weights(tests::tiny_config());
+  const at::Tensor pixels = at::randn({1, 3, 8, 12});
+  Trace trace;
+  trace.want_hidden_states = true;
+  network.forward(pixels, {.trace = &trace});
+  Config shallow = tests::tiny_config();
+  shallow.depth = 1;
+  Trace first;
+  first.want_hidden_states = true;
+  VisionTransformer one(shallow);
+  VisionTransformer whole = network;
+  for (auto& [name, slot] : one.parameters()) {
+    for (auto& [other, source] : whole.parameters()) {
+      if (name == other) *slot = *source;
+    }
+  }
+  one.forward(pixels, {.trace = &first});
+  EXPECT_TRUE(at::equal(trace.hidden_states[1], first.hidden_states[1]));
+}
+
+TEST(VisionTransformer, MultiLabelProbabilitiesAreIndependent) {
+  Config config = tests::tiny_config();
+  const at::Tensor logits = at::tensor({0.0, 1.0}).reshape({1, 2});
+  EXPECT_NEAR(VisionTransformer(config).probabilities(logits).sum().item<double>(), 1, 1e-6);
+  config.multi_label = true;
+  const at::Tensor each = VisionTransformer(config).probabilities(logits);
+  EXPECT_NEAR(each[0][0].item<double>(), 0.5, 1e-6);
+  EXPECT_NEAR(each[0][1].item<double>(), 1 / (1 + std::exp(-1.0)), 1e-6);
+}
+
+TEST(VisionTransformer, RefusesAnInputThatPatchesDoNotFit) {
+  const VisionTransformer network = tests::random_weights(tests::tiny_config());
+  EXPECT_THROW(network.forward(at::randn({1, 3, 9, 12})), std::invalid_argument);
+}
+
+TEST(VisionTransformer, GradientsReachEveryParameter) {
+  Config config = tests::tiny_config();
+  config.layer_scale = config.qk_norm = true;
+  VisionTransformer network = tests::random_weights(config);
+  for (auto& [name, slot] : network.parameters()) slot->requires_grad_(true);
+  network.forward(at::randn({2, 3, 8, 12})).logits.square().sum().backward();
+  for (auto& [name, slot] : network.parameters()) {
+    ASSERT_TRUE(slot->grad().defined()) << name;
+    EXPECT_GT(slot->grad().abs().max().item<double>(), 0) << name;
+  }
+}
+
+}  // namespace
+}  // namespace vitascope::model
