@@ -10,7 +10,8 @@ namespace vitascope::datasets {
 /// Photos found for the inputs, in the order of the inputs; inside a folder in natural order.
 struct ImageList {
   std::vector<std::string> paths;
-  std::vector<std::string> failures;  ///< one line each: a folder without pictures, no such file, ...
+  std::vector<std::string>
+      failures;  ///< one line each: a folder without pictures, no such file, ...
 };
 
 /// Expands files, folders (their pictures by extension in any case; hidden files ignored; with

@@ -18,18 +18,18 @@ namespace vitascope::datasets {
 struct Item {
   std::size_t index = 0;  ///< position in the list of paths
   std::string path;
-  image::Size size;       ///< upright size of the photo
+  image::Size size;  ///< upright size of the photo
   std::optional<image::Prepared> prepared;
-  std::string error;      ///< set when `prepared` is not: the message without the path
-  std::string warning;    ///< damage that was forgiven, or empty
+  std::string error;    ///< set when `prepared` is not: the message without the path
+  std::string warning;  ///< damage that was forgiven, or empty
   double decode_seconds = 0, prepare_seconds = 0;
 };
 
 struct LoaderOptions {
-  int threads = 1;                       ///< worker threads
-  std::size_t ahead = 32;                ///< photos kept ready at most
-  std::size_t max_bytes = 256u << 20;    ///< bytes of decoded and prepared pixels in flight at most
-  bool overlap = false;                  ///< decode while the consumer computes (the model is on a GPU)
+  int threads = 1;                     ///< worker threads
+  std::size_t ahead = 32;              ///< photos kept ready at most
+  std::size_t max_bytes = 256u << 20;  ///< bytes of decoded and prepared pixels in flight at most
+  bool overlap = false;  ///< decode while the consumer computes (the model is on a GPU)
   image::DecodeOptions decode;
 };
 
@@ -44,7 +44,8 @@ class Loader {
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
 
-  /// The next `count` photos, fewer at the end, none when all are done. Never throws for a bad photo.
+  /// The next `count` photos, fewer at the end, none when all are done. Never throws for a bad
+  /// photo.
   std::vector<Item> next(std::size_t count);
 
  private:
