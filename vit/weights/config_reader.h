@@ -17,6 +17,9 @@ struct Description {
   model::Config config;
   std::vector<std::string> labels;  ///< in order of index; empty when the files name none
   std::string label_source;         ///< "id2label of config.json", ...; empty as well
+  std::vector<std::string> notes;   ///< where the tensors decided against the description
+  /// Whether the files say that the classes are ImageNet's, so that a built-in list may name them.
+  bool imagenet = false;
 };
 
 /// transformers: ViT, DeiT, DINOv2, DINOv2 with registers, ViTMAE's encoder; with or without a head.
@@ -31,11 +34,12 @@ Description describe_transformers(const Json& config, const std::string& path,
 Description describe_timm(const Json& config, const std::string& path,
                           const StoredTensors& tensors);
 
-/// An AugReg .npz: everything follows from the shapes; heads by the family's 64-wide rule unless the
-/// shapes of the query kernel say.
+/// An AugReg .npz: everything follows from the shapes.
+/// \throws InputError naming the tensor that is missing or has an impossible shape
 Description describe_npz(const StoredTensors& tensors, const std::string& path);
 
 /// A bare weight file in timm's names, with an architecture that the person named.
+/// \throws InputError naming the nearest known architecture, or when the names are not timm's
 Description describe_architecture(const std::string& architecture, const StoredTensors& tensors,
                                   const std::string& path);
 

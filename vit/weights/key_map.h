@@ -1,29 +1,25 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "vit/model/config.h"
+#include "vit/weights/key_names.h"
 #include "vit/weights/stored_tensors.h"
 
 /// \file
-/// The names and layouts that weights have on disk, and ours (timm's). Nothing else in the project
-/// knows any other name than ours.
+/// From stored tensors to parameters: which become which, and that none is left over or lacking.
 namespace vitascope::weights {
-
-enum class KeyStyle {
-  transformers4,  ///< vit.encoder.layer.0.attention.attention.query.weight
-  transformers5,  ///< vit.layers.0.attention.q_proj.weight
-  timm,           ///< blocks.0.attn.qkv.weight
-  augreg          ///< Transformer/encoderblock_0/MultiHeadDotProductAttention_1/query/kernel
-};
-
-/// "transformers 4", ... for `info`.
-const char* key_style_name(KeyStyle style);
 
 /// The style that the names show.
 /// \throws InputError that lists the first few names when they fit none
 KeyStyle detect_key_style(const StoredTensors& tensors, const std::string& path);
+
+/// Canonical name -> stored name of every tensor.
+/// \throws InputError when two stored tensors have the same canonical name
+std::map<std::string, std::string> canonical_names(const StoredTensors& tensors, KeyStyle style,
+                                                   const std::string& path);
 
 /// How one of our parameters is made of stored tensors.
 struct Assignment {
@@ -46,10 +42,5 @@ struct Assignment {
 std::vector<Assignment> map_keys(const StoredTensors& tensors, const model::Config& config,
                                  KeyStyle style, const std::string& path,
                                  std::vector<std::string>& notes);
-
-/// The names that `parameter` has on disk in transformers' layout: several for qkv, whose rows are
-/// then split evenly.
-std::vector<std::string> transformers_names(const std::string& parameter,
-                                            const model::Config& config);
 
 }  // namespace vitascope::weights
