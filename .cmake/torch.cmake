@@ -6,7 +6,8 @@
 if(VITASCOPE_TORCH)
   set(torch_root ${VITASCOPE_TORCH})
 else()
-  file(GLOB torch_root ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+  file(GLOB found ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch)
+  list(POP_BACK found torch_root)
 endif()
 if(NOT EXISTS "${torch_root}/lib/libtorch_cpu.so" OR NOT EXISTS "${torch_root}/include/ATen/ATen.h")
   message(FATAL_ERROR
@@ -46,4 +47,6 @@ if(EXISTS ${torch_root}/lib/libtorch_cuda.so)
   vitascope_import(torch::c10_cuda libc10_cuda.so)
   vitascope_import(torch::cuda libtorch_cuda.so)
   target_link_libraries(torch::cuda INTERFACE torch::c10_cuda torch::cpu)
+  # Loading it is what counts, also for a library that calls nothing in it.
+  target_link_options(torch::cuda INTERFACE -Wl,--no-as-needed)
 endif()
