@@ -1,0 +1,67 @@
+// The edge of the program: errors become one line on stderr and an exit status.
+#include <c10/util/Exception.h>
+
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+#include <system_error>
+
+#include "app/output.h"
+#include "app/program.h"
+#include "vit/error.h"
+
+namespace {
+
+using namespace vitascope;
+
+enum ExitStatus { kUsage = 2, kFailure = 3, kInternal = 70 };
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+int internal_error(const std::string& message) {
+  app::output::error("internal error: " + first_line(message) +
+                     " (please report this line and the command that led to it)");
+  return kInternal;
+}
+
+int failure(const std::string& message) {
+  app::output::error(first_line(message));
+  return kFailure;
+}
+
+/// LibTorch reports memory that it can't have as an error like any other.
+bool is_out_of_memory(const c10::Error& error) {
+  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
+         std::string(error.what_without_backtrace()).find("can't allocate memory") !=
+             std::string::npos;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // `vitascope ... | head` ends quietly even where the parent process ignores SIGPIPE.
+  std::signal(SIGPIPE, SIG_DFL);
+  try {
+    return app::run(argc, argv);
+  } catch (const UsageError& error) {
+    app::output::error(error.what());
+    return kUsage;
+  } catch (const InputError& error) {
+    app::output::error(error.what());
+    return kUsage;
+  } catch (const FailureError& error) {
+    return failure(error.what());
+  } catch (const std::bad_alloc&) {
+    return failure("out of memory; a smaller --batch-size needs less");
+  } catch (const std::system_error& error) {
+    return failure(error.what());
+  } catch (const c10::Error& error) {
+    if (is_out_of_memory(error)) return failure("out of memory; a smaller --batch-size needs less");
+    return internal_error(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    return internal_error(error.what());
+  } catch (...) {
+    return internal_error("an exception of unknown type");
+  }
+}

@@ -1,0 +1,215 @@
+#include "app/options.h"
+
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iostream>
+
+#include "app/device.h"
+#include "app/output.h"
+#include "app/values.h"
+#include "datasets/image_folder.h"
+#include "vit/error.h"
+#include "vit/text.h"
+
+namespace vitascope::app {
+namespace {
+
+/// One path a line; empty lines and a carriage return at a line's end are left out.
+void read_list(std::istream& stream, std::vector<std::string>& inputs) {
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (!line.empty()) inputs.push_back(line);
+  }
+}
+
+void print_notes(const weights::Model& model) {
+  output::note("model: " + model.name + ", " + model.key_style + ", " + model.stored_dtype);
+  if (!model.label_source.empty()) output::note("labels: " + model.label_source);
+  if (model.specification) output::note("input: " + image::describe(*model.specification));
+  for (const std::string& text : model.notes) output::note(text);
+}
+
+}  // namespace
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
+    return command.add_option(name, value, help)->type_name(type)->group("Model");
+  };
+  add("-m,--model", options.model, "MODEL",
+      "a folder, a weight file, or org/name[@revision] that is in a cache");
+  add("--architecture", options.architecture, "NAME",
+      "timm's name, for a weight file without a configuration");
+  add("--labels", options.labels, "FILE",
+      "names of the classes, one a line, instead of the model's own");
+  add("--preprocessor", options.preprocessor, "FILE",
+      "a preprocessor_config.json instead of the model's own");
+  add("--input-size", options.input_size, "SIZE",
+      "another input size, 384 or 384x224 (height x width)")
+      ->check(accepted_by(parse_size));
+  add("--resize", options.resize, "HOW",
+      "squash:SIZE, shortest:EDGE, longest:SIZE or none, instead of the model's own")
+      ->check(accepted_by(parse_resize));
+  add("--crop", options.crop, "SIZE",
+      "centre crop after resizing, or none, instead of the model's own")
+      ->check(accepted_by(parse_crop));
+  add("--interpolation", options.interpolation, "FILTER",
+      "nearest, box, bilinear, hamming, bicubic or lanczos, instead of the model's own")
+      ->check(accepted_by(parse_filter));
+  add("--mean", options.mean, "R,G,B", "mean of the channels (0 to 1), instead of the model's own")
+      ->check(accepted_by(parse_channels));
+  add("--std", options.std, "R,G,B",
+      "standard deviation of the channels, instead of the model's own")
+      ->check(accepted_by(parse_channels));
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  const std::string group = "Running";
+  command
+      .add_option("--device", options.device,
+                  "where the model runs; auto takes a GPU if one answers")
+      ->type_name("auto|cpu|cuda[:N]")
+      ->check(accepted_by(parse_device))
+      ->group(group);
+  command
+      .add_option("--threads", options.threads,
+                  "threads; 0 takes the cores that this process may use")
+      ->type_name("N")
+      ->check(whole_number(0, 1024))
+      ->group(group);
+  command.add_option("--precision", options.precision, "arithmetic of the model")
+      ->type_name("fp32|bf16")
+      ->check(one_of({"fp32", "bf16"}))
+      ->group(group);
+  command.add_option("--attention", options.attention, "which attention kernel")
+      ->type_name("auto|sdpa|math")
+      ->check(one_of({"auto", "sdpa", "math"}))
+      ->group(group);
+  command
+      .add_option("--batch-size", options.batch_size, "photos that go through the model at once")
+      ->type_name("N")
+      ->check(whole_number(1, 65536))
+      ->group(group);
+  command.add_flag("-q,--quiet", options.quiet, "only results and errors")->group(group);
+  command.add_flag("-v,--verbose", options.verbose, "say what was decided on the way")
+      ->group(group);
+}
+
+void add_photo_options(CLI::App& command, PhotoOptions& options) {
+  const std::string group = "Photos";
+  command.add_option("inputs", options.inputs, "photos, folders, globs, or - for a list on stdin")
+      ->type_name("INPUT")
+      ->group(group);
+  command.add_flag("-r,--recursive", options.recursive, "also the folders inside folders")
+      ->group(group);
+  command
+      .add_flag("--allow-truncated", options.allow_truncated,
+                "a damaged JPEG is a warning, not an error")
+      ->group(group);
+  command.add_option("--max-pixels", options.max_pixels, "largest photo, in megapixels")
+      ->type_name("N")
+      ->check(number(0.001, 100000))
+      ->group(group);
+}
+
+weights::OpenOptions open_options(const ModelOptions& options, const RunOptions& run) {
+  weights::OpenOptions open;
+  open.architecture = options.architecture;
+  open.labels_file = options.labels;
+  open.preprocessor_file = options.preprocessor;
+  if (!options.input_size.empty()) open.input_size = parse_size(options.input_size);
+  if (run.precision == "bf16") open.precision = at::kBFloat16;
+  return open;
+}
+
+void apply_specification_flags(const ModelOptions& options, weights::Model& model) {
+  const std::pair<const char*, const std::string*> flags[] = {
+      {"--resize", &options.resize},
+      {"--interpolation", &options.interpolation},
+      {"--mean", &options.mean},
+      {"--std", &options.std},
+      {"--crop", &options.crop}};
+  std::vector<std::string> given, missing;
+  for (const auto& [name, value] : flags) (value->empty() ? missing : given).emplace_back(name);
+  if (given.empty()) return;
+  if (!model.specification) {
+    // No crop is a fair reading of silence; the rest is not to be guessed.
+    std::erase(missing, "--crop");
+    if (!missing.empty()) {
+      throw UsageError(fmt::format("{}; {} given, but not {}", model.specification_missing,
+                                   fmt::join(given, ", "), fmt::join(missing, ", ")));
+    }
+    model.specification.emplace();
+  }
+  image::Specification& specification = *model.specification;
+  if (!options.resize.empty()) {
+    const Resize resize = parse_resize(options.resize);
+    specification.resize = resize.mode;
+    specification.size = resize.size;
+    specification.edge = resize.edge;
+  }
+  if (!options.crop.empty()) specification.crop = parse_crop(options.crop);
+  if (!options.interpolation.empty()) specification.filter = parse_filter(options.interpolation);
+  if (!options.mean.empty()) specification.mean = parse_channels(options.mean);
+  if (!options.std.empty()) specification.std = parse_channels(options.std);
+  if (!options.mean.empty() || !options.std.empty()) specification.normalise = true;
+  const std::string separator = specification.source.empty() ? "" : ", ";
+  specification.source += fmt::format("{}{}", separator, fmt::join(given, ", "));
+}
+
+weights::Model open_model(const ModelOptions& options, const RunOptions& run) {
+  if (options.model.empty()) {
+    throw UsageError(
+        "no model is given; --model takes a folder, a weight file, or org/name of a "
+        "model that was downloaded");
+  }
+  const at::Device device = open_device(run.device, run.verbose);
+  apply_threads(run);
+  weights::Model model = weights::open_model(options.model, open_options(options, run));
+  apply_specification_flags(options, model);
+  move_to(model.network, device);
+  if (run.verbose) print_notes(model);
+  return model;
+}
+
+const image::Specification& require_specification(const weights::Model& model) {
+  if (!model.specification) throw UsageError(model.specification_missing);
+  return *model.specification;
+}
+
+int thread_count(const RunOptions& run) {
+  return run.threads > 0 ? run.threads : available_cores();
+}
+
+int apply_threads(const RunOptions& run) {
+  const int threads = thread_count(run);
+  at::set_num_threads(threads);
+  // LibTorch takes this number once; nothing here runs operators side by side.
+  static const bool inter_op = (at::set_num_interop_threads(1), true);
+  static_cast<void>(inter_op);
+  return threads;
+}
+
+std::vector<std::string> find_photos(const PhotoOptions& options, int& failed) {
+  if (options.inputs.empty()) {
+    throw UsageError("no photos are given; name files, folders or globs, or - for a list on stdin");
+  }
+  std::vector<std::string> inputs;
+  bool stdin_read = false;
+  for (const std::string& input : options.inputs) {
+    if (input != "-") {
+      inputs.push_back(input);
+    } else if (!stdin_read) {
+      read_list(std::cin, inputs);
+      stdin_read = true;
+    }
+  }
+  if (inputs.empty()) throw UsageError("the list on stdin is empty; it holds one path a line");
+  const datasets::ImageList list = datasets::list_images(inputs, options.recursive);
+  for (const std::string& failure : list.failures) output::error(failure);
+  failed += static_cast<int>(list.failures.size());
+  return list.paths;
+}
+
+}  // namespace vitascope::app

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cores.h"
 #include "datasets/loader.h"
 #include "vit/image/specification.h"
 #include "vit/weights/model_directory.h"
@@ -17,8 +18,8 @@ struct ModelOptions {
   std::string model;
   std::string architecture;
   std::string labels;
-  std::string preprocessor;        ///< --preprocessor FILE
-  std::string input_size;          ///< --input-size N or HxW
+  std::string preprocessor;                            ///< --preprocessor FILE
+  std::string input_size;                              ///< --input-size N or HxW
   std::string resize, crop, interpolation, mean, std;  ///< --resize, ...: what the files lack
 };
 
@@ -45,22 +46,33 @@ void add_model_options(CLI::App& command, ModelOptions& options);
 void add_run_options(CLI::App& command, RunOptions& options);
 void add_photo_options(CLI::App& command, PhotoOptions& options);
 
-/// Opens the model that the flags describe, applies flags to its image specification, and prints
-/// its notes to stderr when verbose.
+/// What the flags say to vit/weights.
+/// \throws UsageError
+weights::OpenOptions open_options(const ModelOptions& options, const RunOptions& run);
+
+/// Makes the device and the threads ready, opens the model that the flags describe, moves it to the
+/// device, applies flags to its image specification, and prints its notes to stderr when verbose.
 /// \throws UsageError or InputError (exit status 2)
 weights::Model open_model(const ModelOptions& options, const RunOptions& run);
 
 /// The image specification, or the error that says which flag gives what the files lack.
+/// \throws UsageError
 const image::Specification& require_specification(const weights::Model& model);
 
-/// Sets LibTorch's threads to --threads, or to the cores that the cgroup grants; returns the number.
-int apply_threads(const RunOptions& run);
+/// --resize, --crop, --interpolation, --mean and --std over what the model's files say. Where the
+/// files say nothing, the flags must say all of it.
+/// \throws UsageError naming the flags that are missing
+void apply_specification_flags(const ModelOptions& options, weights::Model& model);
 
-/// Cores that this process may use: the smaller of affinity and cgroup quota (v1 and v2), rounded up.
-int available_cores();
+/// Number of threads that --threads asks for, or of the cores that the cgroup grants.
+int thread_count(const RunOptions& run);
+
+/// Sets LibTorch's threads to thread_count(run); returns the number.
+int apply_threads(const RunOptions& run);
 
 /// Photos of the inputs ('-' reads a list from stdin, one path a line); failures are printed to
 /// stderr and counted in `failed`.
+/// \throws UsageError when no input was given at all
 std::vector<std::string> find_photos(const PhotoOptions& options, int& failed);
 
 }  // namespace vitascope::app

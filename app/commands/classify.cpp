@@ -1,0 +1,178 @@
+#include "app/commands/classify.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "app/options.h"
+#include "app/output.h"
+#include "app/photo_run.h"
+#include "app/saved_rows.h"
+#include "app/values.h"
+#include "vit/error.h"
+#include "vit/file.h"
+
+namespace vitascope::app {
+namespace {
+
+constexpr int kTop = 5;
+constexpr double kMultiLabelThreshold = 0.5;
+
+struct ClassifyOptions {
+  ModelOptions model;
+  RunOptions run;
+  PhotoOptions photos;
+  std::optional<int> top;
+  std::optional<double> threshold;
+  std::string format = "text";
+  std::string save;
+  bool force = false;
+};
+
+/// How many classes of a photo are printed.
+struct Selection {
+  std::size_t top;
+  double threshold;
+};
+
+Selection selection(const ClassifyOptions& options, const model::Config& config) {
+  // Many labels may hold for one photo of a multi-label model, so the threshold alone selects.
+  const int top = options.top.value_or(config.multi_label ? config.classes : kTop);
+  const double threshold =
+      options.threshold.value_or(config.multi_label ? kMultiLabelThreshold : 0);
+  return {static_cast<std::size_t>(std::min(top, config.classes)), threshold};
+}
+
+/// \param probabilities [1, classes], float32
+std::vector<Prediction> likeliest(const at::Tensor& probabilities, const Selection& selection,
+                                  const std::vector<std::string>& labels) {
+  const float* values = probabilities.const_data_ptr<float>();
+  std::vector<int> order(static_cast<std::size_t>(probabilities.numel()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(selection.top);
+  std::partial_sort(order.begin(), end, order.end(), [values](int a, int b) {
+    return values[a] != values[b] ? values[a] > values[b] : a < b;
+  });
+  std::vector<Prediction> predictions;
+  for (auto index = order.begin(); index != end; ++index) {
+    const double probability = values[*index];
+    if (probability < selection.threshold) break;
+    predictions.push_back({*index, labels[static_cast<std::size_t>(*index)], probability});
+  }
+  return predictions;
+}
+
+/// What --save gathers.
+class Saved {
+ public:
+  void add(const PhotoResult& result) {
+    const std::string& path = result.photo.path;
+    const at::Tensor& pixels = result.photo.prepared->pixels;
+    pixels_.check(pixels, path);
+    pixels_.add(pixels, path);
+    features_.add(result.output.features.squeeze(0), path);
+    logits_.add(result.output.logits.squeeze(0), path);
+    paths_.push_back(path);
+  }
+
+  void write(const std::string& path, const std::string& model, bool force) const {
+    if (paths_.empty()) return;
+    weights::write_safetensors(path, {pixels_.tensor(), features_.tensor(), logits_.tensor()},
+                               saved_metadata(paths_, model), force);
+  }
+
+ private:
+  SavedRows pixels_{"pixel_values"}, features_{"features"}, logits_{"logits"};
+  std::vector<std::string> paths_;
+};
+
+/// \throws UsageError when the model can't classify
+void require_head(const weights::Model& model) {
+  if (model.network.config().classes > 0) return;
+  throw UsageError(model.name +
+                   " has no classification head, only a backbone; 'vitascope embed' gives its "
+                   "features, or name a model that was fine-tuned for classification");
+}
+
+int classify(const ClassifyOptions& options) {
+  const output::Format format = output::parse_format(options.format);
+  if (options.photos.inputs.empty()) {
+    int none = 0;
+    find_photos(options.photos, none);  // says that there are none, before a model is opened
+  }
+  if (!options.save.empty()) check_writable(options.save, options.force);
+  const weights::Model model = open_model(options.model, options.run);
+  require_head(model);
+  require_specification(model);
+  int failed = 0;
+  const std::vector<std::string> paths = find_photos(options.photos, failed);
+  const Selection select = selection(options, model.network.config());
+  const bool bars = output::on_terminal();
+  Saved saved;
+  output::print(output::header(format));
+  const RunReport report =
+      run_photos(model, paths, options.run, options.photos, failed, [&](const PhotoResult& result) {
+        const at::Tensor probabilities =
+            model.network.probabilities(result.output.logits).to(at::kFloat).contiguous();
+        if (!at::isfinite(probabilities).all().item<bool>()) {
+          throw InputError(result.photo.path, "the model gives no finite numbers for this photo");
+        }
+        if (!options.save.empty()) saved.add(result);
+        const datasets::Item& photo = result.photo;
+        output::print(output::render(
+            {photo.path,
+             photo.size,
+             likeliest(probabilities, select, model.labels),
+             {photo.decode_seconds * 1e3, photo.prepare_seconds * 1e3, result.model_milliseconds}},
+            format, bars));
+      });
+  if (!options.save.empty()) saved.write(options.save, model.name, options.force);
+  return report.exit_status();
+}
+
+constexpr const char* kExamples = R"(Examples:
+  vitascope classify photo.jpg --model build/models/everyday
+  vitascope classify photos/ --recursive --model google/vit-base-patch16-224 --top 1 --format csv
+  find . -name '*.jpg' | vitascope classify - --model build/models/everyday --format json)";
+
+}  // namespace
+
+std::function<int()> declare_classify(CLI::App& command) {
+  const auto options = std::make_shared<ClassifyOptions>();
+  const std::string group = "Results";
+  add_photo_options(command, options->photos);
+  command
+      .add_option("-k,--top", options->top,
+                  "classes to print for a photo [default: 5; all, for a multi-label model]")
+      ->type_name("K")
+      ->check(whole_number(1, 1'000'000))
+      ->group(group);
+  command
+      .add_option("--threshold", options->threshold,
+                  "only classes at least this probable [default: 0; 0.5 for a multi-label model]")
+      ->type_name("P")
+      ->check(number(0, 1))
+      ->group(group);
+  command.add_option("--format", options->format, "text, JSON (one object a line) or CSV")
+      ->type_name("text|json|csv")
+      ->check(one_of({"text", "json", "csv"}))
+      ->group(group);
+  command
+      .add_option("--save", options->save,
+                  "also write pixel_values, features and logits of all photos (.safetensors, held "
+                  "in memory until the end)")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_flag("--force", options->force, "overwrite the file of --save")->group(group);
+  add_model_options(command, options->model);
+  add_run_options(command, options->run);
+  command.footer(kExamples);
+  return [options] { return classify(*options); };
+}
+
+}  // namespace vitascope::app

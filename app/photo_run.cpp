@@ -1,0 +1,160 @@
+#include "app/photo_run.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
+
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "app/device.h"
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "vit/error.h"
+#include "vit/model/patch_embedding.h"
+
+namespace vitascope::app {
+namespace {
+
+using datasets::Item;
+
+/// Outputs of the photos of a batch, by position in it.
+struct BatchOutput {
+  std::vector<model::Output> outputs;
+  std::vector<double> milliseconds;
+};
+
+at::Tensor row(const at::Tensor& batch, std::int64_t index) {
+  return batch.defined() ? batch.narrow(0, index, 1) : batch;
+}
+
+at::Tensor on_cpu(const at::Tensor& tensor) { return tensor.defined() ? tensor.cpu() : tensor; }
+
+/// Photos of one size go through the model together.
+class Runner {
+ public:
+  Runner(const weights::Model& model, const RunOptions& run)
+      : network_(model.network), device_(device_of(model.network)) {
+    forward_.backend = kernels::parse_backend(run.attention);
+  }
+
+  /// Marks photos whose size is no multiple of the patches as failed.
+  void check(std::vector<Item>& batch) const {
+    for (Item& item : batch) {
+      if (!item.prepared) continue;
+      const at::Tensor& pixels = item.prepared->pixels;
+      try {
+        model::patch_grid(network_.config(), pixels.size(1), pixels.size(2));
+      } catch (const std::invalid_argument& error) {
+        item.error = error.what();
+        item.prepared.reset();
+      }
+    }
+  }
+
+  BatchOutput run(const std::vector<Item>& batch) const {
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<std::size_t>> groups;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      if (!batch[i].prepared) continue;
+      const at::Tensor& pixels = batch[i].prepared->pixels;
+      groups[{pixels.size(1), pixels.size(2)}].push_back(i);
+    }
+    BatchOutput result{std::vector<model::Output>(batch.size()), std::vector<double>(batch.size())};
+    for (const auto& [size, members] : groups) run_group(batch, members, result);
+    return result;
+  }
+
+ private:
+  void run_group(const std::vector<Item>& batch, const std::vector<std::size_t>& members,
+                 BatchOutput& result) const {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<at::Tensor> pixels;
+    for (const std::size_t i : members) pixels.push_back(batch[i].prepared->pixels);
+    model::Output output = network_.forward(at::stack(pixels).to(device_), forward_);
+    output.tokens = on_cpu(output.tokens);
+    output.features = on_cpu(output.features);
+    output.logits = on_cpu(output.logits);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const auto index = static_cast<std::int64_t>(k);
+      result.outputs[members[k]] = {row(output.tokens, index), row(output.features, index),
+                                    row(output.logits, index)};
+      result.milliseconds[members[k]] = elapsed.count() / static_cast<double>(members.size());
+    }
+  }
+
+  const model::VisionTransformer& network_;
+  at::Device device_;
+  model::ForwardOptions forward_;
+};
+
+datasets::LoaderOptions loader_options(const RunOptions& run, const PhotoOptions& options,
+                                       bool on_gpu) {
+  datasets::LoaderOptions loader;
+  loader.threads = thread_count(run);
+  loader.ahead = std::max<std::size_t>(loader.ahead, 2 * static_cast<std::size_t>(run.batch_size));
+  loader.overlap = on_gpu;
+  loader.decode.max_megapixels = options.max_pixels;
+  loader.decode.allow_truncated = options.allow_truncated;
+  return loader;
+}
+
+/// Fails before the first photo where no photo could ever fit.
+void check_input_size(const weights::Model& model) {
+  const auto size = image::output_size(require_specification(model));
+  if (!size) return;
+  try {
+    model::patch_grid(model.network.config(), size->height, size->width);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string("the input size does not fit the model: ") + error.what() +
+                     "; --input-size sets another");
+  }
+}
+
+}  // namespace
+
+int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 : 0; }
+
+RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use) {
+  check_input_size(model);
+  const c10::InferenceMode inference;
+  const Interrupt interrupt;
+  const Runner runner(model, run);
+  datasets::Loader loader(paths, *model.specification,
+                          loader_options(run, options, device_of(model.network).is_cuda()));
+  Progress progress(paths.size(), run.quiet);
+  RunReport report{0, failed, false};
+  std::size_t seen = 0;
+  while (seen < paths.size()) {
+    std::vector<Item> batch = loader.next(static_cast<std::size_t>(run.batch_size));
+    runner.check(batch);
+    const BatchOutput output = runner.run(batch);
+    progress.clear();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const Item& item = batch[i];
+      try {
+        if (!item.prepared) throw InputError(item.path, item.error);
+        if (!item.warning.empty() && !run.quiet) {
+          output::warning(item.path + ": " + item.warning);
+        }
+        use({item, output.outputs[i], output.milliseconds[i]});
+        ++report.done;
+      } catch (const InputError& error) {
+        output::error(error.what());
+        ++report.failed;
+      }
+    }
+    seen += batch.size();
+    report.interrupted = interrupt.requested();
+    if (report.interrupted) break;
+    progress.show(seen);
+  }
+  return report;
+}
+
+}  // namespace vitascope::app

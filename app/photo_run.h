@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "datasets/loader.h"
+#include "vit/model/vision_transformer.h"
+
+/// \file
+/// Photos through a model: decoded ahead, in batches, in order.
+namespace vitascope::app {
+
+/// One photo and what the model gave for it, on the CPU; tensors have a batch dimension of 1.
+struct PhotoResult {
+  const datasets::Item& photo;
+  model::Output output;
+  double model_milliseconds = 0;  ///< its share of its batch
+};
+
+/// How a run ended.
+struct RunReport {
+  std::size_t done = 0;
+  int failed = 0;
+  bool interrupted = false;
+
+  /// 0, 1 (some failed) or 130 (interrupted).
+  int exit_status() const;
+};
+
+/// Runs the photos in batches of equal tensor size and hands every result to `use`, in the order of
+/// `paths`. A photo that fails, or for which `use` throws InputError, is reported on stderr,
+/// counted and skipped. SIGINT ends the run after the batch in hand. \param failed inputs that
+/// failed before, for the report \throws UsageError when the model's patches do not fit its input
+/// size
+RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use);
+
+}  // namespace vitascope::app

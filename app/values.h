@@ -1,0 +1,67 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vit/image/specification.h"
+
+/// \file
+/// What the values of options must look like. The same checks serve the command line, --set and
+/// YAML.
+namespace vitascope::app {
+
+/// A whole number in [least, most].
+CLI::Validator whole_number(long least, long most);
+
+/// A finite number in [least, most].
+CLI::Validator number(double least, double most);
+
+/// One of `names`; a near miss is answered with the name that was probably meant.
+CLI::Validator one_of(std::vector<std::string> names);
+
+/// Text that `parse` accepts; the message of the UsageError that it throws otherwise is the answer.
+template <typename Parse>
+CLI::Validator accepted_by(Parse parse);
+
+/// "224" or "224x196" (height x width).
+/// \throws UsageError saying what was got and what was expected
+image::Size parse_size(const std::string& text);
+
+/// "0.485,0.456,0.406".
+/// \throws UsageError
+std::array<float, 3> parse_channels(const std::string& text);
+
+/// "bicubic", ... as image::filter_name spells it.
+/// \throws UsageError naming the nearest one
+image::Filter parse_filter(const std::string& text);
+
+/// --resize: how, and to what.
+struct Resize {
+  image::ResizeMode mode = image::ResizeMode::none;
+  image::Size size;  ///< of squash and longest
+  int edge = 0;      ///< of shortest
+};
+
+/// "squash:224", "squash:224x196", "shortest:256", "longest:224" or "none".
+/// \throws UsageError
+Resize parse_resize(const std::string& text);
+
+/// "224", "224x196" or "none".
+/// \throws UsageError
+std::optional<image::Size> parse_crop(const std::string& text);
+
+/// What a message calls the thing: "'abc'", with control characters escaped.
+std::string in_quotes(const std::string& text);
+
+std::string usage_message(const std::function<void()>& parse);
+
+template <typename Parse>
+CLI::Validator accepted_by(Parse parse) {
+  return CLI::Validator([parse](std::string& text) { return usage_message([&] { parse(text); }); },
+                        "");
+}
+
+}  // namespace vitascope::app
