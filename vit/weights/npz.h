@@ -9,7 +9,7 @@
 /// NumPy's .npz archives, as the AugReg checkpoints come.
 namespace vitascope::weights {
 
-/// Reads an .npz: a zip of .npy arrays (little-endian floats and integers, C order or Fortran order).
+/// Reads an .npz: a zip of .npy arrays (little-endian floats and integers, C or Fortran order).
 /// Object arrays are refused, since they are pickles.
 /// \throws InputError naming file, entry and byte offset
 StoredTensors read_npz(const std::string& path);

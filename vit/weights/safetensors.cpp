@@ -3,25 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <stdexcept>
 
 #include "vit/error.h"
 #include "vit/json.h"
 #include "vit/text.h"
+#include "vit/weights/little_endian.h"
 
 namespace vitascope::weights {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaximumHeader = 100'000'000;
-
-std::uint64_t little_endian_64(Bytes bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value |= std::to_integer<std::uint64_t>(bytes[i]) << (8 * i);
-  return value;
-}
 
 std::optional<DType> dtype_named(const std::string& name) {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,
@@ -43,7 +37,7 @@ Header read_header(Bytes file, const std::string& path) {
                                        "the header alone takes 8; download it again",
                                        file.size()));
   }
-  const std::uint64_t length = little_endian_64(file);
+  const std::uint64_t length = little_endian(file, 0, kLengthBytes);
   if (length > kMaximumHeader) {
     throw InputError(path, fmt::format("is no safetensors file: at byte 0 it states a header of {} "
                                        "bytes, above the limit of {}",
@@ -60,7 +54,8 @@ Header read_header(Bytes file, const std::string& path) {
   try {
     header.json = parse_json(text, path);
   } catch (const InputError& error) {
-    throw InputError(path, "in the safetensors header, which begins at byte 8: " + error.message());
+    throw InputError(
+        path, "in the safetensors header (its byte 0 is byte 8 of the file): " + error.message());
   }
   if (!header.json.is_object()) {
     throw InputError(path, "the safetensors header at byte 8 is not a JSON object");

@@ -4,13 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "tests/golden.h"
+#include "tests/vit/weights/safetensors_builder.h"
 #include "vit/error.h"
 
 namespace vitascope::weights {
@@ -18,15 +16,11 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using tests::entry;
+using tests::file_of;
+using tests::text;
 
-/// A file from its header and data; the stated length may lie.
-std::string file_of(const std::string& header, const std::string& data,
-                    std::uint64_t stated = UINT64_MAX) {
-  if (stated == UINT64_MAX) stated = header.size();
-  std::string file(8, '\0');
-  for (int i = 0; i < 8; ++i) file[i] = static_cast<char>((stated >> (8 * i)) & 0xff);
-  return file + header + data;
-}
+class ReadSafetensorsFiles : public tests::FolderTest {};
 
 StoredTensors parse(const std::string& file) {
   return parse_safetensors(std::as_bytes(std::span(file)), "a.safetensors", nullptr);
@@ -41,39 +35,6 @@ std::string error_of(const std::string& file) {
   }
   return "no error";
 }
-
-/// One tensor entry of a header.
-std::string entry(const std::string& name, const std::string& dtype, const std::string& shape,
-                  const std::string& offsets) {
-  return fmt::format(R"("{}":{{"dtype":"{}","shape":{},"data_offsets":{}}})", name, dtype, shape,
-                     offsets);
-}
-
-std::string bytes_of(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-std::string text(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-/// A folder of this test, empty at its start and removed at its end.
-class SafetensorsFiles : public testing::Test {
- protected:
-  void SetUp() override { std::filesystem::create_directories(folder_); }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string write(const std::string& name, const std::string& content) const {
-    const std::string path = folder_ / name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-  std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) /
-      ("safetensors_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()) +
-       "_" + std::to_string(::getpid()));
-};
 
 TEST(ParseSafetensors, ReadsEveryDType) {
   std::string header = "{";
@@ -137,9 +98,9 @@ TEST(ParseSafetensors, NamesTheFaultOfABadLength) {
 
 TEST(ParseSafetensors, NamesTheFaultOfABadHeader) {
   const std::pair<std::string, std::string> cases[] = {
-      {"", "begins at byte 8"},
-      {"{", "begins at byte 8"},
-      {"nonsense", "begins at byte 8"},
+      {"", "byte 8 of the file"},
+      {"{", "byte 8 of the file"},
+      {"nonsense", "byte 8 of the file"},
       {"[]", "not a JSON object"},
       {R"({"a":1})", "tensor 'a'"},
       {R"({"a":{"shape":[],"data_offsets":[0,4]}})", "dtype is missing"},
@@ -175,7 +136,7 @@ TEST(ParseSafetensors, NamesTheFaultOfABadHeader) {
 
 TEST(ParseSafetensors, RefusesATensorTwice) {
   const std::string a = entry("a", "F32", "[1]", "[0,4]");
-  EXPECT_THAT(error_of(file_of("{" + a + "," + a + "}", "abcd")), HasSubstr("begins at byte 8"));
+  EXPECT_THAT(error_of(file_of("{" + a + "," + a + "}", "abcd")), HasSubstr("byte 8 of the file"));
 }
 
 TEST(ParseSafetensors, RefusesOverlapsHolesAndBytesThatNoTensorOwns) {
@@ -259,139 +220,11 @@ TEST(ReadSafetensors, HalfPrecisionFilesHoldTheRoundedValues) {
   }
 }
 
-TEST(ReadShardedSafetensors, HoldsTheSameTensorsAsTheWholeFile) {
-  const StoredTensors whole = read_safetensors(tests::golden("models/hf-vit/model.safetensors"));
-  const StoredTensors shards =
-      read_sharded_safetensors(tests::golden("models/hf-vit-sharded/model.safetensors.index.json"));
-  EXPECT_EQ(shards.files.size(), 2u);
-  ASSERT_EQ(shards.tensors.size(), whole.tensors.size());
-  for (const auto& [name, tensor] : whole.tensors) {
-    const StoredTensor& other = shards.tensors.at(name);
-    EXPECT_EQ(other.shape, tensor.shape) << name;
-    EXPECT_EQ(text(other.bytes), text(tensor.bytes)) << name;
-  }
-}
-
-TEST_F(SafetensorsFiles, ShardsAreRefusedOutsideTheFolder) {
-  const std::string good = file_of("{" + entry("a", "U8", "[4]", "[0,4]") + "}", "abcd");
-  write("s.safetensors", good);
-  for (const std::string shard : {"/etc/passwd", "../s.safetensors", "..", ".", "",
-                                  "x/s.safetensors", "x\\\\s", "s\\u0000"}) {
-    const std::string index =
-        write("model.safetensors.index.json", R"({"weight_map":{"a":")" + shard + "\"}}");
-    try {
-      read_sharded_safetensors(index);
-      ADD_FAILURE() << shard;
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.message(), HasSubstr("own folder")) << shard;
-    }
-  }
-}
-
-TEST_F(SafetensorsFiles, ShardsMayBeSymbolicLinks) {
-  std::filesystem::create_directories(folder_ / "blobs");
-  write("blobs/0123", file_of("{" + entry("a", "U8", "[4]", "[0,4]") + "}", "abcd"));
-  std::filesystem::create_directories(folder_ / "snapshots");
-  std::filesystem::create_symlink("../blobs/0123", folder_ / "snapshots/s.safetensors");
-  write("blobs/4567", R"({"weight_map":{"a":"s.safetensors"}})");
-  std::filesystem::create_symlink("../blobs/4567", folder_ / "snapshots/i.json");
-  const StoredTensors result = read_sharded_safetensors(folder_ / "snapshots/i.json");
-  EXPECT_EQ(text(result.tensors.at("a").bytes), "abcd");
-}
-
-TEST_F(SafetensorsFiles, AnIndexThatDoesNotFitItsShardsIsAnError) {
-  const auto shard = [](const std::string& name) {
-    return file_of("{" + entry(name, "U8", "[4]", "[0,4]") + "}", "abcd");
-  };
-  write("1.safetensors", shard("a"));
-  write("2.safetensors", shard("b"));
-  write("3.safetensors", shard("a"));
-  const std::pair<std::string, std::string> cases[] = {
-      {R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})", "no error"},
-      {R"({"weight_map":{"b":"1.safetensors","a":"2.safetensors"}})", "not in the shard"},
-      {R"({"weight_map":{"a":"1.safetensors","c":"2.safetensors"}})", "not in the shard"},
-      {R"({"weight_map":{"a":"1.safetensors","c":"3.safetensors"}})", "held by two shards"},
-      {R"({"weight_map":{"a":"missing.safetensors"}})", "missing.safetensors"},
-      {R"({"weight_map":{"a":7}})", "not a string"},
-      {R"({"weight_map":{}})", "names no tensors"},
-      {R"({"weight_map":[]})", "weight_map"},
-      {R"({"metadata":{}})", "weight_map"},
-      {R"([])", "weight_map"},
-  };
-  for (const auto& [json, message] : cases) {
-    std::string found = "no error";
-    try {
-      read_sharded_safetensors(write("i.json", json));
-    } catch (const InputError& error) {
-      found = error.what();
-    }
-    EXPECT_THAT(found, HasSubstr(message)) << json;
-  }
-}
-
-TEST_F(SafetensorsFiles, FilesThatAreNoneAreErrors) {
+TEST_F(ReadSafetensorsFiles, FilesThatAreNoneAreErrors) {
   EXPECT_THROW(read_safetensors(folder_), InputError);
   EXPECT_THROW(read_safetensors(folder_ / "absent"), InputError);
   EXPECT_THROW(read_safetensors(write("empty", "")), InputError);
   EXPECT_THROW(read_sharded_safetensors(folder_), InputError);
-}
-
-TEST_F(SafetensorsFiles, WritesWhatPythonsWriterWrites) {
-  // Python's own files, read and written again, must come out byte for byte: order, spacing,
-  // padding.
-  for (const char* name :
-       {"models/hf-vit/model.safetensors", "models/hf-vit-bf16/model.safetensors",
-        "models/timm-vit/model.safetensors", "models/hf-vit/expected.safetensors"}) {
-    const StoredTensors read = read_safetensors(tests::golden(name));
-    std::vector<TensorToWrite> tensors;
-    for (const auto& [key, tensor] : read.tensors) {
-      tensors.push_back({key, tensor.dtype, tensor.shape, tensor.bytes});
-    }
-    const std::string path = folder_ / "copy.safetensors";
-    write_safetensors(path, tensors, read.metadata, true);
-    EXPECT_TRUE(bytes_of(path) == bytes_of(tests::golden(name))) << name;
-  }
-}
-
-TEST_F(SafetensorsFiles, WritesMixedDTypesAligned) {
-  const std::string data = "abcdefghijkl";
-  const Bytes bytes = std::as_bytes(std::span(data));
-  const std::string path = folder_ / "mixed.safetensors";
-  write_safetensors(path,
-                    {{"a", DType::u8, {3}, bytes.first(3)},
-                     {"b", DType::f32, {1}, bytes.first(4)},
-                     {"c", DType::i64, {1}, bytes.first(8)},
-                     {"\"é\n", DType::f16, {2, 0}, bytes.first(0)},
-                     {"e", DType::f16, {}, bytes.first(2)}},
-                    {{"image", "b\xff.jpg"}}, false);
-  const StoredTensors result = read_safetensors(path);
-  EXPECT_EQ(result.tensors.size(), 5u);
-  EXPECT_EQ(text(result.tensors.at("a").bytes), "abc");
-  EXPECT_EQ(text(result.tensors.at("c").bytes), "abcdefgh");
-  EXPECT_THAT(result.tensors.at("\"é\n").shape, ElementsAre(2, 0));
-  EXPECT_EQ(result.metadata.at("image"), "b\xef\xbf\xbd.jpg")
-      << "JSON holds no byte that is not UTF-8";
-  for (const auto& [name, tensor] : result.tensors) {
-    const auto offset = static_cast<std::size_t>(tensor.bytes.data() - tensor.file->bytes().data());
-    EXPECT_EQ(offset % element_size(tensor.dtype), 0u) << name;
-    EXPECT_TRUE(tensor.dtype != DType::i64 || offset % 8 == 0);
-  }
-}
-
-TEST_F(SafetensorsFiles, WriterReplacesOnlyWhenForcedAndChecksItsCaller) {
-  const std::string path = write("old.safetensors", "old");
-  EXPECT_THROW(write_safetensors(path, {}, {}, false), UsageError);
-  EXPECT_EQ(bytes_of(path), "old");
-  write_safetensors(path, {}, {}, true);
-  EXPECT_EQ(bytes_of(path), file_of("{}      ", ""));
-
-  const std::string data = "abcd";
-  const TensorToWrite a{"a", DType::f32, {1}, std::as_bytes(std::span(data))};
-  EXPECT_THROW(write_safetensors(path, {a, a}, {}, true), InternalError);
-  EXPECT_THROW(write_safetensors(path, {{"a", DType::f32, {2}, a.bytes}}, {}, true), InternalError);
-  EXPECT_THROW(write_safetensors(path, {{"__metadata__", DType::f32, {1}, a.bytes}}, {}, true),
-               InternalError);
-  EXPECT_EQ(bytes_of(path), file_of("{}      ", ""));
 }
 
 }  // namespace
