@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Speed and memory beside Python's libraries, in one interleaved run on the same cores.
+
+    compare_speed.py [--photos FOLDER] [--rounds N] [--threads N] [--only NAME,...] [--json FILE]
+
+forward  ViT-B/16, float32, a batch of 8: milliseconds (vitascope benchmark, timm, onnxruntime)
+start    a ViT-B/16 directory, from the command line to the first answer (transformers' pipeline)
+folder   photos through ViT-S/16 (timm with a DataLoader): images a second
+
+Every round runs each side once, one after another, so that a machine that grows busy does so for all;
+figures are medians over the rounds. Ends with status 1 when a goal is missed.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import environment
+
+environment.enter()
+FOLDER, ROOT = environment.FOLDER, environment.ROOT
+PYTHON_SIDE = [sys.executable, str(Path(__file__).with_name("python_side.py"))]
+MEGABYTE = 1e6
+
+
+def run(command):
+    """Runs a command. Returns (stdout, seconds, largest resident memory in bytes)."""
+    start = time.perf_counter()
+    words = [str(word) for word in command]
+    with tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True)
+        out = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        if os.waitstatus_to_exitcode(status) != 0:
+            errors.seek(0)
+            sys.exit(f"{' '.join(words)} failed:\n{errors.read()}")
+    return out, seconds, usage.ru_maxrss * 1024
+
+
+class Comparison:
+    """Figures by row and column, one a round, and the goals that they must meet."""
+
+    def __init__(self, name, title):
+        self.name, self.title = name, title
+        self.figures, self.goals = {}, []
+
+    def add(self, side, **figures):
+        for what, figure in figures.items():
+            self.figures.setdefault(side, {}).setdefault(what, []).append(figure)
+
+    def median(self, side, what):
+        return statistics.median(self.figures[side][what])
+
+    def goal(self, words, met):
+        self.goals.append({"goal": words, "met": met})
+
+    def print(self):
+        print(f"\n{self.title}")
+        for side, figures in self.figures.items():
+            cells = (f"{what.replace('_', ' ')} {statistics.median(f):.4g} ({min(f):.4g} to {max(f):.4g})"
+                     for what, f in figures.items())
+            print(f"  {side:<28} {'   '.join(cells)}")
+        for goal in self.goals:
+            print(f"  {'met   ' if goal['met'] else 'MISSED'} {goal['goal']}")
+
+    def as_json(self):
+        return {"title": self.title, "figures": self.figures, "goals": self.goals}
+
+
+def forward_round(result, options):
+    out, _, _ = run([options.program, "benchmark", "--model", FOLDER / "vit-base", "--batch-sizes", 8,
+                     "--precisions", "fp32", "--repeat", 3, "--threads", options.threads,
+                     "--format", "json"])
+    result.add("vitascope", milliseconds=json.loads(out.splitlines()[0])["milliseconds_median"])
+    for library in ("timm", "onnxruntime"):
+        out, _, _ = run([*PYTHON_SIDE, "forward", library, FOLDER, options.threads, 8, 3])
+        result.add(library, milliseconds=float(out))
+
+
+def forward_goals(result, options):
+    ratio = result.median("timm", "milliseconds") / result.median("vitascope", "milliseconds")
+    result.goal(f"no slower than timm: {ratio:.2f} times its speed", ratio >= 1)
+
+
+def memory_goal(result, model):
+    weights = (FOLDER / model / "model.safetensors").stat().st_size / MEGABYTE
+    peak = result.median("vitascope", "megabytes")
+    result.goal(f"peak memory at most the weights ({weights:.0f} MB) + 400 MB: {peak:.0f} MB",
+                peak <= weights + 400)
+
+
+def start_round(result, options):
+    photo = sorted(options.photos.iterdir())[0]
+    model = FOLDER / "vit-base"
+    ours, seconds, memory = run([options.program, "classify", photo, "--model", model, "--top", 1,
+                                 "--format", "json"])
+    result.add("vitascope", seconds=seconds, megabytes=memory / MEGABYTE)
+    theirs, seconds, memory = run([*PYTHON_SIDE, "pipeline", model, photo])
+    result.add("transformers pipeline", seconds=seconds, megabytes=memory / MEGABYTE)
+    ours = json.loads(ours.splitlines()[0])["predictions"][0]["label"]
+    if ours != theirs.strip():
+        sys.exit(f"vitascope says '{ours}', transformers says '{theirs.strip()}'")
+
+
+def start_goals(result, options):
+    ratio = result.median("transformers pipeline", "seconds") / result.median("vitascope", "seconds")
+    result.goal(f"at least 5 times quicker than the pipeline: {ratio:.1f} times", ratio >= 5)
+    memory_goal(result, "vit-base")
+
+
+def folder_round(result, options):
+    count = len(list(options.photos.iterdir()))
+    out, seconds, memory = run([options.program, "classify", options.photos, "--model",
+                                FOLDER / "vit-small", "--threads", options.threads, "--batch-size", 32,
+                                "--format", "json"])
+    if len(out.splitlines()) != count:
+        sys.exit(f"vitascope classified {len(out.splitlines())} of {count} photos")
+    result.add("vitascope", images_per_second=count / seconds, megabytes=memory / MEGABYTE)
+    # Python's start is left out of its time, in its favour; ours is the whole command.
+    out, _, memory = run([*PYTHON_SIDE, "folder", options.photos, options.threads])
+    result.add("timm, DataLoader", images_per_second=count / float(out), megabytes=memory / MEGABYTE)
+
+
+def folder_goals(result, options):
+    ratio = (result.median("vitascope", "images_per_second")
+             / result.median("timm, DataLoader", "images_per_second"))
+    result.goal(f"at least 1.1 times timm: {ratio:.2f} times", ratio >= 1.1)
+    memory_goal(result, "vit-small")
+
+
+COMPARISONS = {
+    "forward": ("ViT-B/16, float32, batch of 8: a forward pass", forward_round, forward_goals),
+    "start": ("ViT-B/16 directory: from the command to the first answer", start_round, start_goals),
+    "folder": ("Photos through ViT-S/16, batches of 32", folder_round, folder_goals),
+}
+
+
+def machine(options):
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "?")
+    versions = {p: environment_version(p) for p in ("torch", "timm", "transformers", "onnxruntime")}
+    return {"cpu": model, "threads": options.threads, "rounds": options.rounds, "python": versions}
+
+
+def environment_version(package):
+    from importlib.metadata import version
+
+    return version(package)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--program", type=Path, default=ROOT / "build" / "vitascope")
+    parser.add_argument("--photos", type=Path, help="a flat folder of photos; default: 500 drawn ones")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--only", default=",".join(COMPARISONS), help="forward,start,folder")
+    parser.add_argument("--json", type=Path, default=FOLDER / "speed.json")
+    options = parser.parse_args()
+    unknown = set(options.only.split(",")) - set(COMPARISONS)
+    if unknown:
+        parser.error(f"--only: no comparison '{unknown.pop()}'; there are {', '.join(COMPARISONS)}")
+    run([*PYTHON_SIDE, "prepare", FOLDER])
+    options.photos = options.photos or FOLDER / "photos"
+
+    facts = machine(options)
+    print(f"{facts['cpu']}, {options.threads} threads, medians of {options.rounds} rounds (least to most)")
+    print(", ".join(f"{name} {version}" for name, version in facts["python"].items()))
+    results = []
+    for name in options.only.split(","):
+        title, round_of, goals_of = COMPARISONS[name]
+        result = Comparison(name, title)
+        for _ in range(options.rounds):
+            round_of(result, options)
+        goals_of(result, options)
+        result.print()
+        results.append(result)
+    options.json.write_text(json.dumps(facts | {r.name: r.as_json() for r in results}, indent=1) + "\n")
+    print(f"\nEvery figure: {options.json}")
+    sys.exit(any(not goal["met"] for result in results for goal in result.goals))
+
+
+main()
