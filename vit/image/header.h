@@ -19,7 +19,7 @@ const char* format_name(Format format);
 
 struct Header {
   Format format = Format::unknown;
-  Size stored;          ///< before orientation; {0, 0} for formats whose decoder must tell (HEIF, AVIF)
+  Size stored;  ///< before orientation; {0, 0} for formats whose decoder must tell (HEIF, AVIF)
   int orientation = 1;  ///< EXIF orientation 1 to 8; 1 for HEIF and AVIF, whose decoder turns them
   int bit_depth = 8;    ///< bits a channel
   int channels = 3;     ///< as stored: 1 gray, 2 gray + alpha, 3, 4 (RGBA or CMYK)

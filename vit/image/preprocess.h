@@ -20,8 +20,8 @@ struct Prepared {
 /// (x * rescale - mean) / std in float32.
 Prepared prepare(const Picture& picture, const Specification& specification);
 
-/// The 8-bit picture after resize and crop, [output.height, output.width, 3]: what `verify` compares
-/// in levels and what overlays show.
+/// The 8-bit picture after resize and crop, [output.height, output.width, 3]: what `verify`
+/// compares in levels and what overlays show.
 Picture prepare_bytes(const Picture& picture, const Specification& specification);
 
 }  // namespace vitascope::image

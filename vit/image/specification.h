@@ -8,7 +8,8 @@
 #include "vit/image/resize.h"
 
 /// \file
-/// How a model wants its pictures. Read once from the model's own files; never guessed by a command.
+/// How a model wants its pictures. Read once from the model's own files; never guessed by a
+/// command.
 namespace vitascope::image {
 
 enum class ResizeMode {
@@ -24,27 +25,27 @@ enum class CropOffset { floor, round_half_even };
 
 struct Specification {
   ResizeMode resize = ResizeMode::squash;
-  Size size;                        ///< target of squash
-  int edge = 0;                     ///< target of shortest_edge
+  Size size;     ///< target of squash
+  int edge = 0;  ///< target of shortest_edge
   Filter filter = Filter::bilinear;
-  std::optional<Size> crop;         ///< centre crop; a smaller picture is padded with black
+  std::optional<Size> crop;  ///< centre crop; a smaller picture is padded with black
   CropOffset crop_offset = CropOffset::floor;
   bool rescale = true;
   double rescale_factor = 1.0 / 255.0;
   bool normalise = true;
   std::array<float, 3> mean{0.5f, 0.5f, 0.5f};
   std::array<float, 3> std{0.5f, 0.5f, 0.5f};
-  std::string source;               ///< which file and keys it came from, for `info`
+  std::string source;  ///< which file and keys it came from, for `info`
 
   bool operator==(const Specification&) const = default;
 };
 
 /// Where a picture of some size ends up: the resized size and the crop inside it.
 struct Geometry {
-  Size resized;      ///< after resizing
-  int left = 0;      ///< of the crop inside the resized picture; negative where it is padded
+  Size resized;  ///< after resizing
+  int left = 0;  ///< of the crop inside the resized picture; negative where it is padded
   int top = 0;
-  Size output;       ///< what the network sees
+  Size output;  ///< what the network sees
 };
 
 /// The arithmetic of sizes, Pillow's and the family's own, in one place.
