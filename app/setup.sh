@@ -105,7 +105,7 @@ install_packages() {
   "${root[@]}" apt-get update >>"$log" 2>&1 || true
   list_missing
   say "Debian packages: installing ${missing[*]}"
-  try "a Debian package" "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  try "${missing[*]}" "${root[@]}" env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y --no-install-recommends "${missing[@]}"
 }
 
