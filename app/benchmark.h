@@ -26,6 +26,7 @@ struct Measurement {
   std::int64_t peak_memory = 0;  ///< bytes, of the process, during the repetitions
 };
 
+/// How often each configuration runs.
 struct Repetitions {
   int warm_up = 2;
   int repeat = 10;

@@ -8,6 +8,7 @@
 /// What the processor is and can do.
 namespace vitascope::app {
 
+/// A processor, as the kernel describes it.
 struct CpuInfo {
   std::string name;                           ///< "AMD EPYC 9R14", or "unknown"
   std::vector<std::string> instruction_sets;  ///< of those that matter here, in order: avx2, fma,

@@ -27,6 +27,7 @@ struct Cause {
   std::string text;  ///< for people
 };
 
+/// What compare_pixels found.
 struct PixelComparison {
   LevelDifference ours;       ///< with our own preparation
   std::vector<Cause> causes;  ///< what together explains the difference; empty: nothing did

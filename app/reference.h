@@ -50,6 +50,7 @@ struct Verification {
   const Comparison* first_parting() const;
 };
 
+/// How verify_outputs runs and judges.
 struct VerifyOptions {
   kernels::Backend backend = kernels::Backend::automatic;
   double tolerance = 2e-5;  ///< relative to max(1, largest |reference|) of each tensor

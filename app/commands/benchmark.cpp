@@ -48,11 +48,10 @@ struct Setting {
 };
 
 weights::Model random_model(const Options& options, const RunOptions& run) {
-  weights::OpenOptions open;
-  if (!options.model.input_size.empty()) open.input_size = parse_size(options.model.input_size);
-  if (run.precision == "bf16") open.precision = at::kBFloat16;
   const at::Device device = open_device(run.device, run.verbose);
-  weights::Model model = weights::random_model(options.model.model, open);
+  apply_threads(run);
+  weights::Model model =
+      weights::random_model(options.model.model, open_options(options.model, run));
   move_to(model.network, device);
   return model;
 }
@@ -183,15 +182,15 @@ std::vector<Measurement> configurations(const Options& options,
 
 int benchmark(const Options& options) {
   const output::Format format = output::parse_format(options.format);
-  const c10::InferenceMode guard;
   std::map<std::string, weights::Model> models;
   for (const std::string& precision : options.precisions) {
     if (!models.contains(precision)) models.emplace(precision, open(options, precision));
   }
+  const c10::InferenceMode guard;
   const weights::Model& model = models.begin()->second;
   const model::Config& config = model.network.config();
   Setting setting;
-  setting.threads = apply_threads(options.run);
+  setting.threads = thread_count(options.run);
   setting.model = options.model.model;
   if (names_architecture(options.model.model)) setting.architecture = options.model.model;
   setting.input = input_size(model);
@@ -213,51 +212,76 @@ int benchmark(const Options& options) {
   return 0;
 }
 
+void add_configurations(CLI::App& command, Options& options) {
+  const std::string group = "Configurations (lists, as in 1,8: all combinations are measured)";
+  command.add_option("--batch-sizes", options.batch_sizes, "photos a forward pass")
+      ->type_name("N,...")
+      ->delimiter(',')
+      ->check(whole_number(1, 65536))
+      ->group(group);
+  command.add_option("--precisions", options.precisions, "arithmetic of the model")
+      ->type_name("fp32|bf16,...")
+      ->delimiter(',')
+      ->check(one_of({"fp32", "bf16"}))
+      ->group(group);
+  command.add_option("--attention", options.attentions, "attention kernels")
+      ->type_name("auto|sdpa|math,...")
+      ->delimiter(',')
+      ->check(one_of({"auto", "sdpa", "math"}))
+      ->group(group);
+}
+
+void add_measuring(CLI::App& command, Options& options) {
+  const std::string group = "Measuring";
+  command.add_option("--repeat", options.repetitions.repeat, "timed passes of each configuration")
+      ->type_name("N")
+      ->check(whole_number(1, 1'000'000))
+      ->group(group);
+  command.add_option("--warmup", options.repetitions.warm_up, "passes before them, not timed")
+      ->type_name("N")
+      ->check(whole_number(0, 1'000'000))
+      ->group(group);
+  command
+      .add_option("--image", options.image,
+                  "photo to decode and resize, instead of a JPEG of 500 x 375 made in memory")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option("--threads", options.run.threads,
+                  "threads; 0 takes the cores that this process may use")
+      ->type_name("N")
+      ->check(whole_number(0, 1024))
+      ->group(group);
+  command
+      .add_option("--device", options.run.device,
+                  "where the model runs; auto takes a GPU if one answers")
+      ->type_name("auto|cpu|cuda[:N]")
+      ->check(accepted_by(parse_device))
+      ->group(group);
+  command.add_option("--format", options.format, "text, or JSON (one object a line)")
+      ->type_name("text|json")
+      ->check(one_of({"text", "json"}))
+      ->group(group);
+}
+
 }  // namespace
 
 std::function<int()> declare_benchmark(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   add_model_options(command, options->model);
   command.get_option("--model")->description(
-      "Model, or the name of an architecture (vit_base_patch16_224, ...) with random weights");
-  command.add_option("--batch-sizes", options->batch_sizes, "Photos a forward pass, as 1,8")
-      ->delimiter(',')
-      ->check(whole_number(1, 65536))
-      ->capture_default_str();
-  command.add_option("--precisions", options->precisions, "fp32, bf16, or both: fp32,bf16")
-      ->delimiter(',')
-      ->check(one_of({"fp32", "bf16"}))
-      ->capture_default_str();
-  command.add_option("--attention", options->attentions, "Backends: any of auto,sdpa,math")
-      ->delimiter(',')
-      ->check(one_of({"auto", "sdpa", "math"}))
-      ->capture_default_str();
-  command.add_option("--repeat", options->repetitions.repeat, "Timed passes of each configuration")
-      ->check(whole_number(1, 1000000))
-      ->capture_default_str();
-  command
-      .add_option("--warmup", options->repetitions.warm_up, "Passes before them that don't count")
-      ->check(whole_number(0, 1000000))
-      ->capture_default_str();
-  command.add_option("--image", options->image,
-                     "Photo to decode and resize (default: a JPEG of 500 x 375 made in memory)");
-  command
-      .add_option("--threads", options->run.threads,
-                  "Threads (default: the cores granted to this process)")
-      ->check(whole_number(0, 4096));
-  command.add_option("--device", options->run.device, "auto, cpu or cuda[:N]")
-      ->check(accepted_by(parse_device))
-      ->capture_default_str();
-  command.add_option("--format", options->format, "text or json")->capture_default_str();
+      "a model, or an architecture's name (vit_base_patch16_224, ...) for random weights");
+  add_configurations(command, *options);
+  add_measuring(command, *options);
   command.footer(
-      "Configurations are run in turn, round after round. Times are of one forward pass of a "
-      "batch;\n"
-      "parts are milliseconds an image, measured apart; the peak is the whole process's, weights "
-      "of\n"
-      "every precision included. JSON: one object a line with model, architecture, input_height,\n"
-      "input_width, batch_size, precision, threads, attention, milliseconds_{median, min,\n"
-      "lower_quartile, upper_quartile, max, per_image}, repeat, images_per_second, gflops,\n"
-      "peak_memory_bytes, parts {decode, resize, embed, attention, mlp, head}, device, cpu.");
+      R"(Configurations are run in turn, round after round. Times are of one forward pass of a batch; parts are
+milliseconds an image, measured in passes of their own; the peak is the whole process's, weights of
+every precision included. JSON keys: model, architecture, input_height, input_width, batch_size,
+precision, threads, attention, milliseconds_median, _min, _lower_quartile, _upper_quartile, _max,
+_per_image, repeat, images_per_second, gflops, peak_memory_bytes, parts {decode, resize, embed,
+attention, mlp, head}, device, cpu.
+Example:
+  vitascope benchmark --model vit_base_patch16_224 --batch-sizes 1,8 --precisions fp32,bf16)");
   return [options] { return benchmark(*options); };
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/options.h"
 #include "app/output.h"
+#include "app/values.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -16,7 +17,7 @@ namespace {
 struct Options {
   ModelOptions model;
   std::string output;
-  std::string layout;
+  std::string layout = "transformers";
   bool force = false;
 };
 
@@ -37,9 +38,10 @@ std::string python_line(const weights::Model& model, const Options& options) {
 }
 
 int convert(const Options& options) {
-  const c10::InferenceMode guard;
-  const weights::Model model = open_model(options.model, RunOptions{.device = "cpu"});
+  if (options.output.empty()) throw UsageError("no output is given; --output takes a folder");
   const bool timm = options.layout == "timm";
+  const weights::Model model = open_model(options.model, RunOptions{.device = "cpu"});
+  const c10::InferenceMode guard;
   weights::save_model(model, options.output,
                       timm ? weights::Layout::timm : weights::Layout::transformers, options.force);
   output::print(fmt::format(
@@ -52,19 +54,25 @@ int convert(const Options& options) {
 
 std::function<int()> declare_convert(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  add_model_options(command, options->model);
-  command.add_option("--output", options->output, "Directory to write")->required();
+  const std::string group = "Result";
+  command.add_option("-o,--output", options->output, "folder to write")
+      ->type_name("DIR")
+      ->group(group);
   command
       .add_option("--layout", options->layout,
-                  "transformers (from_pretrained) or timm (local-dir:)")
-      ->required()
-      ->check(CLI::IsMember({"transformers", "timm"}));
-  command.add_flag("--force", options->force, "Replace the files of an existing directory");
+                  "whose layout: transformers' from_pretrained or timm's local-dir: reads it")
+      ->type_name("transformers|timm")
+      ->check(one_of({"transformers", "timm"}))
+      ->group(group);
+  command.add_flag("--force", options->force, "overwrite files of an existing folder")
+      ->group(group);
+  add_model_options(command, options->model);
   command.footer(
-      "Opens whatever --model can name (safetensors, .pth, .npz, any key style) and writes "
-      "weights,\n"
-      "configuration, labels and image specification in float32, so that Python gives the same\n"
-      "logits. A model that the layout cannot express is refused by name.");
+      R"(Opens whatever --model can name (safetensors, .pth, .npz, any style of keys) and writes weights,
+configuration, labels and image specification, in float32, so that Python gives the same logits.
+What a layout can't express is refused by name.
+Example:
+  vitascope convert --model B_16.npz --layout transformers --output vit/)");
   return [options] { return convert(*options); };
 }
 

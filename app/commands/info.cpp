@@ -15,6 +15,7 @@
 #include "app/device.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/values.h"
 #include "kernels/attention.h"
 #include "vit/error.h"
 #include "vit/text.h"
@@ -26,7 +27,6 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   ModelOptions model;
-  RunOptions run;
   std::string format = "text";
 };
 
@@ -70,12 +70,12 @@ std::pair<std::string, std::string> cuda_state() {
   }
 }
 
-std::string machine_info(const RunOptions& run, output::Format format) {
+std::string machine_info(output::Format format) {
   // Before anything else: LibTorch asks for its CUDA part once.
   const auto [gpu, no_gpu] = cuda_state();
   const CpuInfo cpu = cpu_info();
   const std::string capability = at::get_cpu_capability();
-  const int threads = apply_threads(run);
+  const int threads = apply_threads(RunOptions{});
   if (format == output::Format::json) {
     Json json{{"version", VITASCOPE_VERSION},
               {"libtorch", TORCH_VERSION},
@@ -236,13 +236,11 @@ std::string model_json(const weights::Model& model) {
 int info(const Options& options) {
   const output::Format format = output::parse_format(options.format);
   if (options.model.model.empty()) {
-    output::print(machine_info(options.run, format));
+    output::print(machine_info(format));
     return 0;
   }
+  const weights::Model model = open_model(options.model, RunOptions{.device = "cpu"});
   const c10::InferenceMode guard;
-  RunOptions run = options.run;
-  run.device = "cpu";
-  const weights::Model model = open_model(options.model, run);
   output::print(format == output::Format::json ? model_json(model) : model_text(model));
   return 0;
 }
@@ -251,23 +249,21 @@ int info(const Options& options) {
 
 std::function<int()> declare_info(CLI::App& command) {
   const auto options = std::make_shared<Options>();
+  command.add_option("--format", options->format, "text, or JSON (one object)")
+      ->type_name("text|json")
+      ->check(one_of({"text", "json"}));
   add_model_options(command, options->model);
-  command.get_option("--model")->required(false);
-  command.add_option("--threads", options->run.threads,
-                     "Threads to speak of (default: the cores granted to this process)");
-  command.add_option("--format", options->format, "text or json")->capture_default_str();
   command.footer(
-      "Without --model: what this program and this machine can do. JSON keys then: version, "
-      "libtorch,\n"
-      "cpu, instruction_sets, libtorch_cpu_capability, cores, threads, attention_backends, "
-      "devices,\n"
-      "cuda_unavailable. With --model: model, family, parameters, flops_per_image, weight_bytes, "
-      "width,\n"
-      "depth, heads, mlp_width, patch, registers, input_height, input_width, classes, "
-      "multi_label,\n"
-      "labels, label_source, files, key_style, stored_dtype, notes, specification {text, mean, "
-      "std,\n"
-      "source}, specification_missing.");
+      R"(With --model: what that model is. JSON keys: model, family, parameters, flops_per_image,
+weight_bytes, width, depth, heads, mlp_width, patch, registers, input_height, input_width, classes,
+multi_label, labels, label_source, files, key_style, stored_dtype, notes, specification {text, mean,
+std, source} or null, specification_missing.
+Without: what this program and this machine can do. JSON keys: version, libtorch, cpu,
+instruction_sets, libtorch_cpu_capability, cores, threads, attention_backends, devices,
+cuda_unavailable.
+Examples:
+  vitascope info
+  vitascope info --model build/models/everyday)");
   return [options] { return info(*options); };
 }
 

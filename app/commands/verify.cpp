@@ -4,6 +4,8 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include "app/output.h"
 #include "app/pixel_comparison.h"
 #include "app/reference.h"
+#include "app/values.h"
 #include "vit/error.h"
 #include "vit/image/decode.h"
 #include "vit/text.h"
@@ -27,12 +30,12 @@ struct Options {
   RunOptions run;
   std::string reference;
   std::vector<std::string> images;
-  double tolerance = 0;  // 0: by precision
+  std::optional<double> tolerance;  // by precision
   std::string format = "text";
 };
 
 // One photo of the reference: its pixels compared, or why they could not be.
-struct PhotoResult {
+struct PhotoCheck {
   std::string path;
   std::optional<PixelComparison> comparison;
   std::string problem;
@@ -46,9 +49,9 @@ std::string size_text(std::int64_t height, std::int64_t width) {
   return fmt::format("{} x {}", height, width);
 }
 
-PhotoResult compare_photo(const std::string& path, const Reference& reference, std::int64_t index,
-                          const image::Specification& specification) {
-  PhotoResult result{.path = path, .comparison = {}, .problem = {}};
+PhotoCheck compare_photo(const std::string& path, const Reference& reference, std::int64_t index,
+                         const image::Specification& specification) {
+  PhotoCheck result{.path = path, .comparison = {}, .problem = {}};
   try {
     const image::Picture picture = image::decode(path);
     const image::Size size = image::geometry(specification, picture.size).output;
@@ -70,8 +73,8 @@ PhotoResult compare_photo(const std::string& path, const Reference& reference, s
   return result;
 }
 
-std::vector<PhotoResult> compare_photos(const Options& options, const Reference& reference,
-                                        const weights::Model& model) {
+std::vector<PhotoCheck> compare_photos(const Options& options, const Reference& reference,
+                                       const weights::Model& model) {
   const bool named = !options.images.empty();
   const std::vector<std::string>& paths = named ? options.images : reference.images;
   if (paths.empty()) return {};
@@ -81,7 +84,7 @@ std::vector<PhotoResult> compare_photos(const Options& options, const Reference&
                                  named ? "--image" : "its metadata 'images'", paths.size()));
   }
   const image::Specification& specification = require_specification(model);
-  std::vector<PhotoResult> results;
+  std::vector<PhotoCheck> results;
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (!named && !std::filesystem::exists(paths[i])) {
       // The reference alone may have been copied here: its outputs still count.
@@ -98,6 +101,7 @@ std::vector<PhotoResult> compare_photos(const Options& options, const Reference&
 
 std::string explain(const PixelComparison& comparison) {
   if (comparison.identical()) return "identical";
+  if (std::isnan(comparison.ours.largest)) return "the file's pixels hold NaN";
   if (comparison.causes.empty()) {
     return fmt::format("no known cause explains it; nearest, {:.1f} levels off: {}",
                        comparison.explained.largest, comparison.nearest);
@@ -113,7 +117,7 @@ std::string render(const Comparison& c) {
                      c.allowed, c.passed() ? "fits" : "PARTS");
 }
 
-std::string render(const PhotoResult& photo) {
+std::string render(const PhotoCheck& photo) {
   const std::string path = printable(photo.path);
   if (!photo.comparison) return fmt::format("  {}: {}\n", path, printable(photo.problem));
   const LevelDifference& ours = photo.comparison->ours;
@@ -121,7 +125,7 @@ std::string render(const PhotoResult& photo) {
                      ours.largest, ours.mean, 100 * ours.share, explain(*photo.comparison));
 }
 
-std::string render(const Verification& verification, const std::vector<PhotoResult>& photos,
+std::string render(const Verification& verification, const std::vector<PhotoCheck>& photos,
                    bool passed) {
   std::string text = fmt::format("{:<19} {:>10} {:>10} {:>10}\n", "", "largest", "mean", "allowed");
   for (const Comparison& comparison : verification.comparisons) text += render(comparison);
@@ -130,7 +134,7 @@ std::string render(const Verification& verification, const std::vector<PhotoResu
         fmt::format("first parts at {}: look at {}\n", first->name, explain_parting(first->name));
   }
   if (!photos.empty()) text += "pixels, in 8-bit levels\n";
-  for (const PhotoResult& photo : photos) text += render(photo);
+  for (const PhotoCheck& photo : photos) text += render(photo);
   return text + (passed ? "PASS\n" : "FAIL\n");
 }
 
@@ -146,7 +150,7 @@ Json to_json(const Comparison& comparison) {
   return json;
 }
 
-Json to_json(const PhotoResult& photo) {
+Json to_json(const PhotoCheck& photo) {
   Json json{{"path", photo.path}, {"passed", !photo.failed}};
   if (!photo.comparison) {
     json["problem"] = photo.problem;
@@ -162,7 +166,7 @@ Json to_json(const PhotoResult& photo) {
 }
 
 std::string render_json(const Options& options, double tolerance, const Verification& verification,
-                        const std::vector<PhotoResult>& photos, bool passed) {
+                        const std::vector<PhotoCheck>& photos, bool passed) {
   const Comparison* first = verification.first_parting();
   Json json{{"model", options.model.model},
             {"reference", options.reference},
@@ -174,26 +178,28 @@ std::string render_json(const Options& options, double tolerance, const Verifica
             {"pictures", Json::array()},
             {"not_compared", verification.not_compared}};
   for (const Comparison& c : verification.comparisons) json["comparisons"].push_back(to_json(c));
-  for (const PhotoResult& photo : photos) json["pictures"].push_back(to_json(photo));
+  for (const PhotoCheck& photo : photos) json["pictures"].push_back(to_json(photo));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 int verify(const Options& options) {
   const output::Format format = output::parse_format(options.format);
-  apply_threads(options.run);
-  const c10::InferenceMode guard;
+  if (options.reference.empty()) {
+    throw UsageError(
+        "no reference is given; --reference takes a .safetensors file that Python wrote");
+  }
   const Reference reference = read_reference(options.reference);
   const weights::Model model = open_model(options.model, options.run);
-  const double tolerance =
-      options.tolerance > 0 ? options.tolerance : default_tolerance(options.run.precision);
+  const c10::InferenceMode guard;
+  const double tolerance = options.tolerance.value_or(default_tolerance(options.run.precision));
   const Verification verification =
       verify_outputs(model.network, reference,
                      {.backend = kernels::parse_backend(options.run.attention),
                       .tolerance = tolerance,
                       .batch = options.run.batch_size});
-  const std::vector<PhotoResult> photos = compare_photos(options, reference, model);
+  const std::vector<PhotoCheck> photos = compare_photos(options, reference, model);
 
-  const bool passed = verification.passed() && std::ranges::none_of(photos, &PhotoResult::failed);
+  const bool passed = verification.passed() && std::ranges::none_of(photos, &PhotoCheck::failed);
   output::print(format == output::Format::json
                     ? render_json(options, tolerance, verification, photos, passed)
                     : render(verification, photos, passed));
@@ -204,30 +210,40 @@ int verify(const Options& options) {
 
 std::function<int()> declare_verify(CLI::App& command) {
   const auto options = std::make_shared<Options>();
-  add_model_options(command, options->model);
-  add_run_options(command, options->run);
+  const std::string group = "Comparison";
   command
       .add_option("--reference", options->reference,
-                  "safetensors file with pixel_values and any of logits, hidden_states.i, "
-                  "attentions.i, last_hidden_state, pooled")
-      ->required();
-  command.add_option(
-      "--image", options->images,
-      "Photos that pixel_values were made of, in order (default: the file's metadata "
-      "'images')");
+                  "pixel_values and any of logits, hidden_states.i, attentions.i, "
+                  "last_hidden_state, pooled (.safetensors)")
+      ->type_name("FILE")
+      ->group(group);
   command
-      .add_option("--tolerance", options->tolerance,
-                  "Allowed |difference| / max(1, largest |reference|) (default: 2e-5; bf16: 0.05)")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--format", options->format, "text or json")->capture_default_str();
+      .add_option("--image", options->images,
+                  "photos that pixel_values were made of, in order, instead of the file's own list")
+      ->type_name("FILE")
+      ->group(group);
+  command
+      .add_option(
+          "--tolerance", options->tolerance,
+          "allowed |difference| / max(1, largest |reference|) [default: 2e-5; 0.05 for bf16]")
+      ->type_name("T")
+      ->check(number(1e-12, 1e12))
+      ->group(group);
+  command.add_option("--format", options->format, "text, or JSON (one object)")
+      ->type_name("text|json")
+      ->check(one_of({"text", "json"}))
+      ->group(group);
+  add_model_options(command, options->model);
+  add_run_options(command, options->run);
   command.footer(
-      "Exit status 1 when a tensor parts, or when pixels are more than one 8-bit level off. JSON "
-      "keys:\n"
-      "model, reference, precision, tolerance, passed, first_parting, comparisons [{name, shape,\n"
-      "largest, mean, allowed, passed}], pictures [{path, passed, levels {largest, mean, share},\n"
-      "causes [{name, text}], explained_levels}], not_compared. Causes: torchvision,\n"
-      "float_resampling, antialias, filter, crop_rounding, crop_shift, resize, orientation,\n"
-      "channel_order, normalisation.");
+      R"(Exit status 1 when a tensor parts, or when a photo's pixels are more than one 8-bit level off.
+JSON keys: model, reference, precision, tolerance, passed, first_parting, comparisons [{name, shape,
+largest, mean, allowed, passed}], pictures [{path, passed, levels {largest, mean, share}, causes
+[{name, text}], explained_levels}], not_compared.
+Causes: torchvision, float_resampling, antialias, filter, crop_rounding, crop_shift, resize,
+orientation, channel_order, normalisation.
+Example:
+  vitascope verify --model google/vit-base-patch16-224 --reference reference.safetensors)");
   return [options] { return verify(*options); };
 }
 

@@ -3,7 +3,7 @@
 usage: make_reference.py --golden tests/golden
        (with torch 2.11, torchvision 0.26, transformers 5.24, timm 1.0.31, safetensors 0.8)
 
-The bodies of the first two functions are the lines that README shows.
+The bodies of the first two functions are the lines that README shows, as they stand there.
 """
 
 import argparse
@@ -12,25 +12,25 @@ from pathlib import Path
 
 
 def write_transformers(model, photos, file, **backend):
-    import json, torch
-    from safetensors.torch import save_file
-    from transformers import AutoImageProcessor, AutoModelForImageClassification, image_utils
-    net = AutoModelForImageClassification.from_pretrained(model, attn_implementation="eager").requires_grad_(False)
-    x = AutoImageProcessor.from_pretrained(model, **backend)([image_utils.load_image(p) for p in photos], return_tensors="pt")["pixel_values"]
-    out = net(x, output_hidden_states=True, output_attentions=True)
+    import json, safetensors.torch, torch, transformers
+    net = transformers.AutoModelForImageClassification.from_pretrained(model, attn_implementation="eager")
+    processor = transformers.AutoImageProcessor.from_pretrained(model, **backend)
+    x = processor([transformers.image_utils.load_image(p) for p in photos], return_tensors="pt").pixel_values
+    with torch.no_grad(): out, last = net(x, output_hidden_states=True, output_attentions=True), net.base_model(x)[0]
     tensors = {f"{k}.{i}": t.contiguous() for k in ("hidden_states", "attentions") for i, t in enumerate(out[k])}
-    save_file(tensors | {"pixel_values": x, "last_hidden_state": net.base_model(x)[0], "logits": out.logits}, file, {"images": json.dumps(photos)})
+    tensors |= {"pixel_values": x, "last_hidden_state": last, "logits": out.logits}
+    safetensors.torch.save_file(tensors, file, metadata={"images": json.dumps(photos)})
 
 
 def write_timm(model, photos, file):
-    import json, timm, torch; from PIL import Image; from safetensors.torch import save_file
-    timm.layers.set_fused_attn(False); tensors = {}
-    net = timm.create_model(model, pretrained=True).eval().requires_grad_(False)
+    import json, PIL.Image, safetensors.torch, timm, torch; timm.layers.set_fused_attn(False)
+    net, tensors = timm.create_model(model, pretrained=True).eval().requires_grad_(False), {}
+    keep = lambda module, key: module.register_forward_hook(lambda m, i, out: tensors.update({key: out.clone()}))
+    keep(net.norm_pre, "hidden_states.0"), keep(net.norm, "last_hidden_state"), keep(net.head_drop, "pooled")
+    for i, block in enumerate(net.blocks): keep(block, f"hidden_states.{i + 1}"), keep(block.attn.attn_drop, f"attentions.{i}")
     prepare = timm.data.create_transform(**timm.data.resolve_model_data_config(net))
-    x = torch.stack([prepare(Image.open(p).convert("RGB")) for p in photos])
-    for i, b in enumerate(net.blocks): b.register_forward_hook(lambda m, a, o, i=i: tensors.update({f"hidden_states.{i}": a[0], f"hidden_states.{i + 1}": o})); b.attn.attn_drop.register_forward_hook(lambda m, a, o, i=i: tensors.update({f"attentions.{i}": o}))
-    tensors |= {"pixel_values": x, "logits": net(x), "last_hidden_state": net.forward_features(x)}
-    save_file({k: t.contiguous() for k, t in tensors.items()}, file, {"images": json.dumps(photos)})
+    x = torch.stack([prepare(PIL.Image.open(p).convert("RGB")) for p in photos])
+    safetensors.torch.save_file({"pixel_values": x, "logits": net(x)} | tensors, file, metadata={"images": json.dumps(photos)})
 
 
 def main():
