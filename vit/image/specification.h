@@ -16,7 +16,8 @@ enum class ResizeMode {
   none,           ///< the picture is taken as it is
   squash,         ///< to `size`, losing the aspect
   shortest_edge,  ///< shortest edge to `edge`, the long one floor(edge * long / short)
-  longest_edge    ///< fits inside `size` (timm crop_mode 'border'), the rest padded with the mean
+  longest_edge,   ///< fits inside `size` (timm crop_mode 'border'), the rest padded with the mean
+  cover           ///< keeps the aspect and just covers `size` (timm crop_mode 'center', not square)
 };
 
 /// The offset of a centre crop where the margin is odd: transformers floors (size - crop) / 2,
@@ -30,6 +31,7 @@ struct Specification {
   Filter filter = Filter::bilinear;
   std::optional<Size> crop;  ///< centre crop; a smaller picture is padded with black
   CropOffset crop_offset = CropOffset::floor;
+  double crop_pct = 0;  ///< timm's: the part of the resized edge that the crop keeps; 0 for others
   bool rescale = true;
   double rescale_factor = 1.0 / 255.0;
   bool normalise = true;
@@ -48,7 +50,7 @@ struct Geometry {
   Size output;  ///< what the network sees
 };
 
-/// The arithmetic of sizes, Pillow's and the family's own, in one place.
+/// The arithmetic of sizes, Pillow's and the family's own, in one place. Sizes are at least 1.
 Geometry geometry(const Specification& specification, Size picture);
 
 /// The size that the network sees, or nothing when it depends on the picture (resize none, or a
@@ -56,8 +58,12 @@ Geometry geometry(const Specification& specification, Size picture);
 std::optional<Size> output_size(const Specification& specification);
 
 /// The same specification for another input size: crops and edges scale by the family's rule
-/// (`crop_pct` kept), as timm's --img-size and transformers' size/crop_size would.
+/// (`crop_pct` kept), as timm's --img-size and transformers' size/crop_size would. Where only the
+/// aspect-keeping resize is given, without a crop, the crop becomes `input`.
 Specification with_input_size(const Specification& specification, Size input);
+
+/// The largest input, crop or edge that a specification may ask for.
+inline constexpr int kLargestSide = 16384;
 
 /// One line for `vitascope info`: "shortest edge to 256 (bicubic), centre crop 224 x 224, ...".
 std::string describe(const Specification& specification);

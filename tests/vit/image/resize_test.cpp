@@ -8,22 +8,14 @@
 #include <string>
 
 #include "tests/golden.h"
+#include "tests/vit/image/noise.h"
 #include "vit/error.h"
 #include "vit/json.h"
 
 namespace vitascope::image {
 namespace {
 
-/// The same bytes as tests/golden/generate/make_resized.py draws.
-std::vector<std::uint8_t> noise(Size size) {
-  std::vector<std::uint8_t> rgb(static_cast<std::size_t>(size.width) * size.height * 3);
-  std::uint32_t x = static_cast<std::uint32_t>(size.width) * 65537 + size.height;
-  for (auto& byte : rgb) {
-    x = 1664525 * x + 1013904223;
-    byte = static_cast<std::uint8_t>(std::clamp(2 * static_cast<int>(x >> 24) - 128, 0, 255));
-  }
-  return rgb;
-}
+using tests::noise;
 
 Size size_of(const Json& value) { return {value.at(0).get<int>(), value.at(1).get<int>()}; }
 
