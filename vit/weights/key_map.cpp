@@ -117,15 +117,21 @@ void account_for_the_rest(const StoredTensors& tensors, const std::set<std::stri
 }  // namespace
 
 KeyStyle detect_key_style(const StoredTensors& tensors, const std::string& path) {
-  const auto any_name = [&](std::string_view part) {
+  // Anchored at the first block, so that a file of gradients or features is not taken for weights.
+  const auto any_name = [&](KeyStyle style, std::string_view beginning) {
     return std::ranges::any_of(tensors.tensors, [&](const auto& entry) {
-      return entry.first.find(part) != std::string::npos;
+      return canonical_name(entry.first, style).starts_with(beginning);
     });
   };
-  if (any_name("encoderblock")) return KeyStyle::augreg;
-  if (any_name("attention.q_proj.")) return KeyStyle::transformers5;
-  if (any_name("attention.attention.query.")) return KeyStyle::transformers4;
-  if (any_name("attn.qkv.")) return KeyStyle::timm;
+  constexpr std::pair<KeyStyle, std::string_view> kMarks[] = {
+      {KeyStyle::augreg, "Transformer/encoderblock_0/"},
+      {KeyStyle::transformers5, "layers.0.attention.q_proj."},
+      {KeyStyle::transformers5, "encoder.layer.0.attention.q_proj."},
+      {KeyStyle::transformers4, "encoder.layer.0.attention.attention.query."},
+      {KeyStyle::timm, "blocks.0.attn.qkv."}};
+  for (const auto& [style, beginning] : kMarks) {
+    if (any_name(style, beginning)) return style;
+  }
   std::vector<std::string> first;
   for (const auto& [name, tensor] : tensors.tensors) {
     if (first.size() < 3) first.push_back(fmt::format("'{}'", printable(name)));

@@ -22,6 +22,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t kLongestLabelFile = 64u << 20;
 constexpr int kMostClasses = 1000000;
 
+// The sizes of the lists differ, so a head's size tells which one it was trained for.
+constexpr std::pair<int, std::string_view> kBuiltInLists[] = {
+    {1000, "imagenet-1k"},        {11821, "imagenet-12k"}, {21843, "imagenet-21k"},
+    {11221, "imagenet-21k-miil"}, {21841, "imagenet-22k"}, {21842, "imagenet-22k-ms"}};
+
 std::optional<int> class_number(const std::string& text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -143,13 +148,18 @@ std::vector<std::string> read_labels(const std::string& path, int classes) {
   return labels;
 }
 
-std::vector<std::string> built_in_labels(const std::string& name, int classes) {
-  const fs::path file = fs::path(share_folder()) / "labels" / (name + ".txt");
+std::string built_in_list(int classes) {
+  for (const auto& [size, name] : kBuiltInLists) {
+    if (size == classes) return std::string(name);
+  }
+  return "";
+}
+
+std::vector<std::string> built_in_labels(const std::string& list) {
+  const fs::path file = fs::path(share_folder()) / "labels" / (list + ".txt");
   std::error_code error;
   if (!fs::is_regular_file(file, error)) return {};
-  std::vector<std::string> labels = lines_of(read_file(file.string(), kLongestLabelFile));
-  if (labels.size() != static_cast<std::size_t>(classes)) return {};
-  return labels;
+  return lines_of(read_file(file.string(), kLongestLabelFile));
 }
 
 std::string share_folder() {

@@ -26,9 +26,13 @@ std::vector<std::string> labels_from_timm(const Json& names, const Json& descrip
 ///         `classes` lines
 std::vector<std::string> read_labels(const std::string& path, int classes);
 
-/// A list that comes with this program: "imagenet-1k", "imagenet-12k", "imagenet-21k", ...
-/// \return empty when it is not installed or has not `classes` lines
-std::vector<std::string> built_in_labels(const std::string& name, int classes);
+/// The list of ImageNet's classes that comes with this program for a head of that size
+/// ("imagenet-1k", "imagenet-21k", ...), or "".
+std::string built_in_list(int classes);
+
+/// The labels of a list that comes with this program.
+/// \return empty when it is not installed
+std::vector<std::string> built_in_labels(const std::string& list);
 
 /// The folder of this program's data: $VITASCOPE_SHARE, else `share` beside the program or library
 /// (a build tree), else `../share/vitascope`.
