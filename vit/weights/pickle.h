@@ -18,6 +18,7 @@ namespace vitascope::weights {
 struct PickleValue;
 using PicklePtr = std::shared_ptr<PickleValue>;
 
+/// None.
 struct PickleNone {};
 /// A list, tuple or set.
 struct PickleSequence {

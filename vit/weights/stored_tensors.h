@@ -12,6 +12,7 @@
 /// Tensors as they lie in a file: names, shapes and bytes, before LibTorch knows of them.
 namespace vitascope::weights {
 
+/// Element types that weights come in.
 enum class DType { f64, f32, f16, bf16, i64, i32, i16, i8, u8, boolean };
 
 /// Bytes of one element.
