@@ -10,6 +10,7 @@
 /// File -> upright 8-bit RGB, with the bytes that Pillow gives.
 namespace vitascope::image {
 
+/// What a decoder may take.
 struct DecodeOptions {
   double max_megapixels = 180;   ///< refused from the header above this
   bool allow_truncated = false;  ///< a damaged JPEG becomes a warning instead of an error

@@ -13,12 +13,19 @@
 /// lenient decoder makes up the rest, and each throws InputError as read_header says.
 namespace vitascope::image {
 
+/// Segments up to the first scan.
 Header read_jpeg_header(Bytes file, const std::string& path);
+/// Chunks up to IEND, without their checksums (see essential_png).
 Header read_png_header(Bytes file, const std::string& path);
+/// The screen and the first frame, whose data must be complete.
 Header read_gif_header(Bytes file, const std::string& path);
+/// Chunks of the RIFF container, which must be complete.
 Header read_webp_header(Bytes file, const std::string& path);
+/// The first directory, whose values and pixels must lie inside the file.
 Header read_tiff_header(Bytes file, const std::string& path);
+/// Both headers; pixels that are not compressed must be complete.
 Header read_bmp_header(Bytes file, const std::string& path);
+/// The outer boxes, which must be complete; sizes are left to the decoder, which reads them first.
 Header read_heif_header(Bytes file, const std::string& path);
 
 /// Orientation (1 to 8) from an EXIF block or, where that has no such tag, from an XMP packet's

@@ -3,7 +3,6 @@
 
 namespace vitascope::image {
 
-/// Walks the outer boxes only: sizes are the decoder's to tell, which reads them before it decodes.
 Header read_heif_header(Bytes file, const std::string& path) {
   const ByteReader reader(file, path, "HEIF");
   bool items = false;

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "vit/image/resize.h"
+#include "vit/image/filter.h"
 
 /// \file
 /// The weights of Pillow's resampling along one axis.

@@ -134,24 +134,6 @@ void check(Size size, Size target, Region region) {
 
 }  // namespace
 
-const char* filter_name(Filter filter) {
-  switch (filter) {
-    case Filter::nearest:
-      return "nearest";
-    case Filter::lanczos:
-      return "lanczos";
-    case Filter::bilinear:
-      return "bilinear";
-    case Filter::bicubic:
-      return "bicubic";
-    case Filter::box:
-      return "box";
-    case Filter::hamming:
-      return "hamming";
-  }
-  return "unknown";
-}
-
 const char* resize_isa() { return use_avx2() ? "avx2" : "baseline"; }
 
 std::vector<std::uint8_t> resize(const std::uint8_t* rgb, Size size, Size target, Filter filter) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "vit/image/filter.h"
 #include "vit/image/picture.h"
 
 /// \file
@@ -10,12 +11,6 @@
 /// scale, in fixed point, rounded and clipped to 8 bits after each pass. The horizontal pass comes
 /// first, except where the height shrinks by more than twice what the width does (since Pillow 13).
 namespace vitascope::image {
-
-/// Numbered as Pillow's Image.Resampling and transformers' `resample` key.
-enum class Filter { nearest = 0, lanczos = 1, bilinear = 2, bicubic = 3, box = 4, hamming = 5 };
-
-/// "bicubic" and so on, as timm's `interpolation` spells it.
-const char* filter_name(Filter filter);
 
 /// Resizes [size.height, size.width, 3] to `target`. Bicubic has a = -0.5.
 /// \throws InternalError when a size is not positive

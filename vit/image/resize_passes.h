@@ -29,11 +29,15 @@ struct VerticalPass {
   std::uint8_t* out;
 };
 
+/// For any processor.
 void horizontal_baseline(const HorizontalPass& pass);
+/// For any processor.
 void vertical_baseline(const VerticalPass& pass);
 
 #if defined(__x86_64__)
+/// Needs AVX2.
 void horizontal_avx2(const HorizontalPass& pass);
+/// Needs AVX2.
 void vertical_avx2(const VerticalPass& pass);
 #endif
 

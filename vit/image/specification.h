@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "vit/image/filter.h"
 #include "vit/image/picture.h"
-#include "vit/image/resize.h"
 
 /// \file
 /// How a model wants its pictures. Read once from the model's own files; never guessed by a
@@ -24,9 +24,10 @@ enum class ResizeMode {
 /// torchvision and timm round it half to even.
 enum class CropOffset { floor, round_half_even };
 
+/// Everything between a decoded photo and the tensor that the network sees.
 struct Specification {
   ResizeMode resize = ResizeMode::squash;
-  Size size;     ///< target of squash
+  Size size;     ///< target of squash, longest_edge and cover
   int edge = 0;  ///< target of shortest_edge
   Filter filter = Filter::bilinear;
   std::optional<Size> crop;  ///< centre crop; a smaller picture is padded with black
