@@ -1,8 +1,16 @@
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
 #include "tests/fuzz/touch.h"
 #include "vit/image/specification_reader.h"
 #include "vit/json.h"
 #include "vit/weights/config_reader.h"
 #include "vit/weights/key_map.h"
+#include "vit/weights/labels.h"
 
 namespace {
 
@@ -37,6 +45,16 @@ void map(const weights::Description& description, const weights::StoredTensors& 
                     "input", notes);
 }
 
+/// Label files are read by name. What is no JSON is taken as one.
+void read_as_labels(std::string_view text) {
+  const int file = ::memfd_create("labels", 0);
+  if (file < 0 || ::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    std::abort();
+  }
+  fuzz::refuse_or_accept([&] { weights::read_labels(fmt::format("/proc/self/fd/{}", file), 2); });
+  ::close(file);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -45,6 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     json = parse_json(text, "input");
   } catch (const InputError&) {
+    read_as_labels(text);
     return 0;
   }
   const weights::StoredTensors tensors = tensors_of(json);
@@ -53,6 +72,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   refuse_or_accept([&] { image::specification_from_timm(json, "input"); });
   refuse_or_accept([&] { map(weights::describe_transformers(json, "input", tensors), tensors); });
   refuse_or_accept([&] { map(weights::describe_timm(json, "input", tensors), tensors); });
+  refuse_or_accept([&] {
+    const std::string architecture =
+        json.is_object() && json.contains("architecture") && json["architecture"].is_string()
+            ? json["architecture"].get<std::string>()
+            : "vit_tiny_patch16_224";
+    map(weights::describe_architecture(architecture, tensors, "input"), tensors);
+  });
   refuse_or_accept([&] { map(weights::describe_npz(tensors, "input"), tensors); });
   return 0;
 }

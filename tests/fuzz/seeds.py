@@ -171,21 +171,94 @@ def tensor_shapes(folder):
     return shapes
 
 
+# Values of keys that the golden models do not have, good ones and bad ones.
+TRANSFORMERS = {
+    "model_type": ["bert", "vit_mae"],
+    "hidden_act": ["relu", "swish", "x", 1],
+    "image_size": [1, [32, 48], "x"],
+    "problem_type": ["multi_label_classification", "single_label_classification", "x"],
+    "id2label": [{"0": "a"}, {"x": "a"}, {"0": 1}, {"0": "a", "00": "b"}, {"0": "a", "2": "b"}, {"0": "LABEL_0"}, []],
+    "_name_or_path": ["google/vit-base-patch16-224-imagenet"],
+    "mlp_ratio": [4, -1],
+    "hidden_size": [0, 10**12, None],
+}
+PROCESSOR = {
+    "image_processor_type": ["OtherProcessor", "BitImageProcessorFast", 1],
+    "size": [7, -1, "x", {"shortest_edge": 32}, {"height": 1, "width": 2}, [1, 2]],
+    "crop_size": [7, {"height": 1, "width": 2}, "x"],
+    "resample": [0, 1, 2, 3, 4, 5, 6, "x"],
+    "image_mean": [0.5, "x", [1, 2]],
+    "image_std": [0, [0, 1, 1]],
+    "do_resize": [False, "x"],
+    "do_center_crop": [True],
+    "rescale_factor": [0, 1],
+    "do_pad": [True],
+}
+PRETRAINED = {
+    "input_size": [[3], [3, 0, 0], [1, 32, 32], "x"],
+    "interpolation": ["bilinear", "nearest", "random", "x", 1],
+    "crop_mode": ["squash", "border", "x"],
+    "crop_pct": [9, 1.0, "x"],
+    "mean": ["x", 0.5],
+    "tag": ["augreg_in21k", "x"],
+}
+MODEL_ARGS = {
+    "act_layer": ["gelu", "gelu_tanh", "quick_gelu", "relu", "silu", "x"],
+    "global_pool": ["avg", "map", ""],
+    "norm_layer": ["layernorm", "rmsnorm"],
+    "img_size": [1, 32, [32], "x"],
+    "in_chans": [1],
+    "pos_embed": ["none", "x"],
+    "dynamic_img_size": [True],
+    "pre_norm": [True],
+    "other": [1],
+}
+TIMM = {
+    "architecture": ["vit_bass_patch16_224", "vit_base_patch16_224.augreg", "x", 1],
+    "label_names": [["a"], [1], {"0": "a"}, 1, ["n02123045"] * 6],
+    "label_descriptions": [{"n02123045": "tabby"}],
+    "num_classes": [7, -1],
+}
+
+
+def variants(content, changes, inside=None):
+    """`content` with one key at a time changed, or left out; `inside` names a nested dictionary."""
+    part = content[inside] if inside else content
+    changed = [part | {key: value} for key, values in changes.items() for value in values]
+    changed += [{k: v for k, v in part.items() if k != key} for key in part]
+    for variant in changed:
+        yield content | {inside: variant} if inside else variant
+
+
 def configuration_seeds(golden):
     for folder in sorted((golden / "models").iterdir()):
         shapes = tensor_shapes(folder)
-        yield json.dumps({"tensors": shapes}).encode()
-        for name in ("config.json", "preprocessor_config.json"):
-            if not (folder / name).exists():
-                continue
-            content = json.loads((folder / name).read_text())
-            yield json.dumps(content).encode()
+        contents = [{}]
+        if (folder / "config.json").exists():
+            config = json.loads((folder / "config.json").read_text())
+            contents.append(config)
+            if folder.name == "hf-vit":
+                contents += variants(config, TRANSFORMERS)
+            if folder.name == "timm-vit":
+                contents += variants(config, TIMM)
+                contents += variants(config, PRETRAINED, "pretrained_cfg")
+                contents += variants(config, MODEL_ARGS, "model_args")
+        for content in contents:
             yield json.dumps(content | {"tensors": shapes}).encode()
             if "pretrained_cfg" in content:
                 yield json.dumps(content["pretrained_cfg"]).encode()
+        if (folder / "preprocessor_config.json").exists():
+            processor = json.loads((folder / "preprocessor_config.json").read_text())
+            for content in [processor, *variants(processor, PROCESSOR)]:
+                yield json.dumps(content).encode()
+        for name in shapes:  # the readers look at these tensors themselves
+            if "embed" in name or "cls" in name or name.startswith(("head", "classifier")):
+                for shape in ([1], [1, 7, 7, 7], [1, 0, 48]):
+                    yield json.dumps(contents[-1] | {"tensors": shapes | {name: shape}}).encode()
     yield b"[" * 100
     yield b'{"a": 1, "a": 2}'
-    yield b'{"model_type": "bert"}'
+    yield b"\xef\xbb\xbfcat\r\ndog\n\n"
+    yield b"cat\n\ndog\n"
 
 
 def image_seeds(golden):
