@@ -34,33 +34,32 @@ void print_notes(const weights::Model& model) {
 }  // namespace
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
-    return command.add_option(name, value, help)->type_name(type)->group("Model");
+  const std::string model = "Model";
+  const std::string input = "Input, where it is not to be as the model's own files say";
+  const auto add = [&](const std::string& group, const char* name, std::string& value,
+                       const char* type, const char* help) {
+    return command.add_option(name, value, help)->type_name(type)->group(group);
   };
-  add("-m,--model", options.model, "MODEL",
+  add(model, "-m,--model", options.model, "MODEL",
       "a folder, a weight file, or org/name[@revision] that is in a cache");
-  add("--architecture", options.architecture, "NAME",
+  add(model, "--architecture", options.architecture, "NAME",
       "timm's name, for a weight file without a configuration");
-  add("--labels", options.labels, "FILE",
+  add(model, "--labels", options.labels, "FILE",
       "names of the classes, one a line, instead of the model's own");
-  add("--preprocessor", options.preprocessor, "FILE",
-      "a preprocessor_config.json instead of the model's own");
-  add("--input-size", options.input_size, "SIZE",
-      "another input size, 384 or 384x224 (height x width)")
+  add(input, "--preprocessor", options.preprocessor, "FILE", "another preprocessor_config.json");
+  add(input, "--input-size", options.input_size, "SIZE", "384, or 384x224 (height x width)")
       ->check(accepted_by(parse_size));
-  add("--resize", options.resize, "HOW",
-      "squash:SIZE, shortest:EDGE, longest:SIZE or none, instead of the model's own")
+  add(input, "--resize", options.resize, "HOW",
+      "squash:SIZE, shortest:EDGE, longest:SIZE (padded) or none")
       ->check(accepted_by(parse_resize));
-  add("--crop", options.crop, "SIZE",
-      "centre crop after resizing, or none, instead of the model's own")
+  add(input, "--crop", options.crop, "SIZE", "centre crop after resizing, or none")
       ->check(accepted_by(parse_crop));
-  add("--interpolation", options.interpolation, "FILTER",
-      "nearest, box, bilinear, hamming, bicubic or lanczos, instead of the model's own")
+  add(input, "--interpolation", options.interpolation, "FILTER",
+      "nearest, box, bilinear, hamming, bicubic or lanczos")
       ->check(accepted_by(parse_filter));
-  add("--mean", options.mean, "R,G,B", "mean of the channels (0 to 1), instead of the model's own")
+  add(input, "--mean", options.mean, "R,G,B", "mean of the channels, which run from 0 to 1")
       ->check(accepted_by(parse_channels));
-  add("--std", options.std, "R,G,B",
-      "standard deviation of the channels, instead of the model's own")
+  add(input, "--std", options.std, "R,G,B", "standard deviation of the channels")
       ->check(accepted_by(parse_channels));
 }
 

@@ -112,8 +112,7 @@ Program::Program() : app("Vitascope: vision transformers in one native program",
   app.footer(kExample);
   app.add_option("--completion", completion, "print a completion script")
       ->type_name("bash")
-      ->check(one_of({"bash"}))
-      ->group("");
+      ->check(one_of({"bash"}));
   // The last one of an option given twice wins, so that an alias can carry defaults.
   app.option_defaults()->always_capture_default()->multi_option_policy(
       CLI::MultiOptionPolicy::TakeLast);

@@ -67,14 +67,28 @@ std::vector<Prediction> likeliest(const at::Tensor& probabilities, const Selecti
   return predictions;
 }
 
+/// \throws InputError when the model's answer is no number
+output::Classification classification(const PhotoResult& result, const weights::Model& model,
+                                      const Selection& selection) {
+  const datasets::Item& photo = result.photo;
+  const at::Tensor probabilities =
+      model.network.probabilities(result.output.logits).to(at::kFloat).contiguous();
+  if (!at::isfinite(probabilities).all().item<bool>()) {
+    throw InputError(photo.path, "the model gives no finite numbers for this photo");
+  }
+  return {photo.path,
+          photo.size,
+          likeliest(probabilities, selection, model.labels),
+          {photo.decode_seconds * 1e3, photo.prepare_seconds * 1e3, result.model_milliseconds}};
+}
+
 /// What --save gathers.
 class Saved {
  public:
   void add(const PhotoResult& result) {
     const std::string& path = result.photo.path;
     const at::Tensor& pixels = result.photo.prepared->pixels;
-    pixels_.check(pixels, path);
-    pixels_.add(pixels, path);
+    pixels_.add(pixels, path);  // first: it alone can refuse
     features_.add(result.output.features.squeeze(0), path);
     logits_.add(result.output.logits.squeeze(0), path);
     paths_.push_back(path);
@@ -99,6 +113,13 @@ void require_head(const weights::Model& model) {
                    "features, or name a model that was fine-tuned for classification");
 }
 
+/// Says where names come from that are not the model's own.
+void note_labels(const weights::Model& model, const RunOptions& run) {
+  const std::string& source = model.label_source;
+  const bool own = !source.starts_with("built-in") && !source.starts_with("plain");
+  if (!own && !run.quiet && !run.verbose) output::note("labels: " + source);
+}
+
 int classify(const ClassifyOptions& options) {
   const output::Format format = output::parse_format(options.format);
   if (options.photos.inputs.empty()) {
@@ -109,33 +130,37 @@ int classify(const ClassifyOptions& options) {
   const weights::Model model = open_model(options.model, options.run);
   require_head(model);
   require_specification(model);
+  note_labels(model, options.run);
   int failed = 0;
   const std::vector<std::string> paths = find_photos(options.photos, failed);
   const Selection select = selection(options, model.network.config());
   const bool bars = output::on_terminal();
   Saved saved;
+  const auto write_saved = [&] {
+    if (!options.save.empty()) saved.write(options.save, model.name, options.force);
+  };
+  const auto use = [&](const PhotoResult& result) {
+    const output::Classification classified = classification(result, model, select);
+    if (!options.save.empty()) saved.add(result);
+    output::print(output::render(classified, format, bars));
+  };
   output::print(output::header(format));
-  const RunReport report =
-      run_photos(model, paths, options.run, options.photos, failed, [&](const PhotoResult& result) {
-        const at::Tensor probabilities =
-            model.network.probabilities(result.output.logits).to(at::kFloat).contiguous();
-        if (!at::isfinite(probabilities).all().item<bool>()) {
-          throw InputError(result.photo.path, "the model gives no finite numbers for this photo");
-        }
-        if (!options.save.empty()) saved.add(result);
-        const datasets::Item& photo = result.photo;
-        output::print(output::render(
-            {photo.path,
-             photo.size,
-             likeliest(probabilities, select, model.labels),
-             {photo.decode_seconds * 1e3, photo.prepare_seconds * 1e3, result.model_milliseconds}},
-            format, bars));
-      });
-  if (!options.save.empty()) saved.write(options.save, model.name, options.force);
+  RunReport report;
+  try {
+    report = run_photos(model, paths, options.run, options.photos, failed, use);
+  } catch (...) {
+    write_saved();  // what was done before the failure is kept
+    throw;
+  }
+  write_saved();
   return report.exit_status();
 }
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kExamples =
+    R"(--save holds pixel_values, features and logits in memory until the end, then writes them with the
+paths as a JSON list under "paths" in the metadata.
+
+Examples:
   vitascope classify photo.jpg --model build/models/everyday
   vitascope classify photos/ --recursive --model google/vit-base-patch16-224 --top 1 --format csv
   find . -name '*.jpg' | vitascope classify - --model build/models/everyday --format json)";
@@ -148,13 +173,13 @@ std::function<int()> declare_classify(CLI::App& command) {
   add_photo_options(command, options->photos);
   command
       .add_option("-k,--top", options->top,
-                  "classes to print for a photo [default: 5; all, for a multi-label model]")
+                  "classes to print for a photo [default: 5; multi-label: all]")
       ->type_name("K")
       ->check(whole_number(1, 1'000'000))
       ->group(group);
   command
       .add_option("--threshold", options->threshold,
-                  "only classes at least this probable [default: 0; 0.5 for a multi-label model]")
+                  "only classes at least this probable [default: 0; multi-label: 0.5]")
       ->type_name("P")
       ->check(number(0, 1))
       ->group(group);
@@ -163,9 +188,7 @@ std::function<int()> declare_classify(CLI::App& command) {
       ->check(one_of({"text", "json", "csv"}))
       ->group(group);
   command
-      .add_option("--save", options->save,
-                  "also write pixel_values, features and logits of all photos (.safetensors, held "
-                  "in memory until the end)")
+      .add_option("--save", options->save, "also write what the model saw and gave (.safetensors)")
       ->type_name("FILE")
       ->group(group);
   command.add_flag("--force", options->force, "overwrite the file of --save")->group(group);

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "app/values.h"
 #include "vit/error.h"
 #include "vit/file.h"
+#include "vit/text.h"
 
 namespace vitascope::app {
 namespace {
@@ -73,17 +73,21 @@ at::Tensor embedding(const model::Output& output, const std::string& pool,
 
 void write(const EmbedOptions& options, const SavedRows& rows,
            const std::vector<std::string>& photos, const std::string& model) {
+  if (photos.empty()) return;
   switch (file_kind(options.output)) {
     case FileKind::npy:
       write_npy(options.output, rows, options.force);
-      return;
+      break;
     case FileKind::csv:
       write_csv(options.output, photos, rows, options.force);
-      return;
+      break;
     case FileKind::safetensors:
       weights::write_safetensors(options.output, {rows.tensor()}, saved_metadata(photos, model),
                                  options.force);
   }
+  if (options.run.quiet) return;
+  output::note(fmt::format("wrote {}: {} photos, shape {}", options.output, photos.size(),
+                           shape_text(rows.shape())));
 }
 
 int embed(const EmbedOptions& options) {
@@ -100,17 +104,18 @@ int embed(const EmbedOptions& options) {
   const std::vector<std::string> paths = find_photos(options.photos, failed);
   SavedRows rows("embeddings");
   std::vector<std::string> photos;
-  const RunReport report =
-      run_photos(model, paths, options.run, options.photos, failed, [&](const PhotoResult& result) {
-        rows.add(embedding(result.output, options.pool, model.network.config()), result.photo.path);
-        photos.push_back(result.photo.path);
-      });
-  if (photos.empty()) return report.exit_status();
-  write(options, rows, photos, model.name);
-  if (!options.run.quiet) {
-    output::note(fmt::format("wrote {}: {} photos, shape [{}]", options.output, photos.size(),
-                             fmt::join(rows.shape(), ", ")));
+  const auto use = [&](const PhotoResult& result) {
+    rows.add(embedding(result.output, options.pool, model.network.config()), result.photo.path);
+    photos.push_back(result.photo.path);
+  };
+  RunReport report;
+  try {
+    report = run_photos(model, paths, options.run, options.photos, failed, use);
+  } catch (...) {
+    write(options, rows, photos, model.name);  // what was done before the failure is kept
+    throw;
   }
+  write(options, rows, photos, model.name);
   return report.exit_status();
 }
 
