@@ -55,6 +55,7 @@ Picture decode_heif(Bytes file, const std::string& path, const DecodeOptions& op
   Picture picture;
   picture.size = {heif_image_get_width(decoded, heif_channel_interleaved),
                   heif_image_get_height(decoded, heif_channel_interleaved)};
+  check_size(picture.size, path, options);
   int stride = 0;
   const std::uint8_t* rows =
       heif_image_get_plane_readonly(decoded, heif_channel_interleaved, &stride);

@@ -16,11 +16,17 @@
 namespace vitascope::image {
 namespace {
 
-/// imdecode with OpenCV's own messages silenced: what is wrong is said by InputError.
+/// Photos are decoded by threads of our own, so that OpenCV needs none; and what is wrong with one
+/// is said by InputError alone.
+bool set_up_opencv() {
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  cv::setNumThreads(1);
+  return true;
+}
+
 /// \return BGR, BGRA or gray with 8 or 16 bits, as `flags` ask for
 cv::Mat imdecode(Bytes file, const std::string& path, const Header& header, int flags) {
-  [[maybe_unused]] static const auto silenced =
-      cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  [[maybe_unused]] static const bool ready = set_up_opencv();
   const cv::Mat input(1, static_cast<int>(file.size()), CV_8U,
                       const_cast<std::byte*>(file.data()));  // imdecode only reads it
   cv::Mat decoded;

@@ -85,8 +85,8 @@ Coefficients resample_coefficients(int from, int to, int begin, int end, Filter 
   std::vector<double> weights(result.stride);
   for (int i = begin; i < end; ++i) {
     const double center = (i + 0.5) * scale;
-    const int first = std::max(static_cast<int>(center - support + 0.5), 0);
-    const int count = std::min(static_cast<int>(center + support + 0.5), from) - first;
+    const int first = std::max(static_cast<int>(std::floor(center - support + 0.5)), 0);
+    const int count = std::min(static_cast<int>(std::floor(center + support + 0.5)), from) - first;
     double sum = 0.0;
     for (int k = 0; k < count; ++k) {
       weights[k] = kernel.weight((k + first - center + 0.5) * inverse);

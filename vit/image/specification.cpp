@@ -13,17 +13,17 @@ namespace vitascope::image {
 namespace {
 
 /// Python's round(): halves to even, which is the rounding that a program starts with.
-double round_half_even(double value) { return std::nearbyint(value); }
+std::int64_t round_half_even(double value) { return std::llrint(value); }
 
 /// A side within what int holds, at least 1 pixel.
-int side(double value) {
-  return static_cast<int>(
-      std::clamp(value, 1.0, static_cast<double>(std::numeric_limits<int>::max() / 2)));
+int side(std::int64_t value) {
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max() / 2;
+  return static_cast<int>(std::clamp<std::int64_t>(value, 1, kMost));
 }
 
 /// floor(edge * longer / shorter)
 int long_side(int edge, int longer, int shorter) {
-  return side(static_cast<double>(static_cast<std::int64_t>(edge) * longer / shorter));
+  return side(static_cast<std::int64_t>(edge) * longer / shorter);
 }
 
 /// The picture divided by one ratio for both sides, each side rounded.
@@ -66,7 +66,7 @@ int crop_start(int from, int crop, CropOffset rule) {
 /// timm's rule: each side of the resize is floor(side / crop_pct), whatever the mode.
 void resize_for_crop(Specification& specification, Size input) {
   const auto enlarged = [&](int value) {
-    return side(std::floor(static_cast<double>(value) / specification.crop_pct));
+    return side(static_cast<std::int64_t>(std::floor(value / specification.crop_pct)));
   };
   specification.crop = input;
   specification.size = {enlarged(input.width), enlarged(input.height)};
@@ -84,7 +84,7 @@ void resize_for_crop(Specification& specification, Size input) {
 
 /// floor(value * wanted / had)
 int scaled(int value, int wanted, int had) {
-  return side(static_cast<double>(static_cast<std::int64_t>(value) * wanted / had));
+  return side(static_cast<std::int64_t>(value) * wanted / had);
 }
 
 std::string size_text(Size size) { return fmt::format("{} x {}", size.width, size.height); }
