@@ -21,8 +21,10 @@ using tests::literal;
 using tests::npy;
 using tests::zip_of;
 
+/// The tensors keep a copy of `file` alive.
 StoredTensors parse(const std::string& file) {
-  return parse_npz(std::as_bytes(std::span(file)), "a.npz", nullptr);
+  const auto owner = std::make_shared<const std::string>(file);
+  return parse_npz(std::as_bytes(std::span(*owner)), "a.npz", owner);
 }
 
 std::string error_of(const std::string& file) {
@@ -151,6 +153,8 @@ TEST(ParseNpz, ShapesThatDoNotFitTheDataAreErrors) {
 }
 
 TEST(ParseNpz, OtherFilesAreErrors) {
+  EXPECT_THAT(error_of(zip_of({{"a.npy", npy(literal("<f4", "False", "(1,)"), "abcde")}})),
+              HasSubstr("5 bytes at byte"));
   EXPECT_THAT(error_of(""), HasSubstr("no zip directory"));
   EXPECT_THAT(error_of(zip_of({})), HasSubstr("without any .npy"));
   EXPECT_THAT(error_of(zip_of({{"a.txt", "hello"}})), HasSubstr("without any .npy"));

@@ -265,6 +265,11 @@ TEST(Unpickle, WrongKindsAreErrors) {
 TEST(Unpickle, DeepNestingIsAnErrorAndNoStackOverflow) {
   EXPECT_EQ(error_of(repeat("]", 65) + repeat("a", 64)), "no error");
   EXPECT_THAT(error_of(repeat("]", 66) + repeat("a", 65)), HasSubstr("64 levels"));
+  // The same deep value twice, first high up, then low down.
+  const std::string deep = repeat("]", 41) + repeat("a", 40) + "q\5";
+  EXPECT_EQ(error_of(list(deep + repeat("]", 20) + "h\5" + repeat("a", 20))), "no error");
+  EXPECT_THAT(error_of(list(deep + repeat("]", 40) + "h\5" + repeat("a", 40))),
+              HasSubstr("64 levels"));
   constexpr int kMany = 300'000;
   EXPECT_THAT(error_of(repeat("]", kMany) + repeat("a", kMany - 1)), HasSubstr("64 levels"));
   EXPECT_THAT(error_of(")" + repeat("\x85", kMany)), HasSubstr("64 levels"));

@@ -126,6 +126,7 @@ TEST(ParseSafetensors, NamesTheFaultOfABadHeader) {
        "lie outside"},
       {"{" + entry("a", "F32", "[2]", "[0,4]") + "}", "4 bytes at byte"},
       {"{" + entry("a", "F32", "[1]", "[0,3]") + "}", "3 bytes at byte"},
+      {"{" + entry("a", "I16", "[1]", "[0,3]") + "}", "3 bytes at byte"},
       {R"({"__metadata__":[]})", "__metadata__"},
       {R"({"__metadata__":{"a":1}})", "'a' is not a string"},
   };

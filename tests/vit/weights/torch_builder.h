@@ -46,8 +46,10 @@ inline std::string archive(const std::string& root, int elements = 6, bool defla
                  {"m/version", "3\n"}});
 }
 
+/// The tensors keep a copy of `file` alive.
 inline weights::StoredTensors parse_archive(const std::string& file) {
-  return weights::parse_torch_archive(std::as_bytes(std::span(file)), "a.pth", nullptr);
+  const auto owner = std::make_shared<const std::string>(file);
+  return weights::parse_torch_archive(std::as_bytes(std::span(*owner)), "a.pth", owner);
 }
 
 /// The message of the error that ends reading `file`.

@@ -137,7 +137,8 @@ TEST(TorchStorages, StoredEntriesAreViewsAndDeflatedOnesAreNot) {
   const std::string root = dict(text("a") + tensor_of(storage(6), 0, {6}, {1}) + text("b") +
                                 tensor_of(storage(6), 2, {2, 2}, {2, 1}));
   const std::string stored = archive(root);
-  const StoredTensors views = parse_archive(stored);
+  const StoredTensors views =
+      parse_torch_archive(std::as_bytes(std::span(stored)), "a.pth", nullptr);
   EXPECT_THAT(floats(views.tensors.at("b")), ElementsAre(2, 3, 4, 5));
   EXPECT_GE(static_cast<const void*>(views.tensors.at("a").bytes.data()), stored.data());
   EXPECT_LT(static_cast<const void*>(views.tensors.at("a").bytes.data()),

@@ -198,6 +198,19 @@ TEST(ZipArchive, RefusesABombOfManyEntriesBeforeInflatingAny) {
   EXPECT_THAT(error_of(file), HasSubstr("8 times the file"));
 }
 
+TEST(ZipArchive, RefusesBytesBehindTheEndOfDeflateData) {
+  const std::string content = "content";
+  std::string file = zip_of({{"a", content, true}, {"b", tests::deflated(content) + "more"}});
+  const std::size_t first = file.find("PK\1\2");
+  const std::size_t second = file.find("PK\1\2", first + 1);
+  patch(file, second + kMethod, 2, 8);
+  patch(file, second + kSize, 4, content.size());
+  file.replace(second + kCrc, 4, file.substr(first + kCrc, 4));
+  EXPECT_THAT(error_of(file), HasSubstr("does not inflate to the 7"));
+  patch(file, second + kCompressed, 4, tests::deflated(content).size());
+  EXPECT_EQ(error_of(file), "no error");
+}
+
 TEST(ZipArchive, RefusesDamagedDeflateData) {
   std::string content;
   std::mt19937 random(1);

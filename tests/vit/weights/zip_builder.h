@@ -14,7 +14,9 @@ namespace vitascope::tests {
 /// `value` as `width` bytes, lowest first.
 inline std::string le(std::uint64_t value, int width) {
   std::string bytes;
-  for (int i = 0; i < width; ++i) bytes.push_back(static_cast<char>((value >> (8 * i)) & 0xff));
+  for (int i = 0; i < width; ++i) {
+    bytes.push_back(i < 8 ? static_cast<char>((value >> (8 * i)) & 0xff) : '\0');
+  }
   return bytes;
 }
 
