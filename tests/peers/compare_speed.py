@@ -30,7 +30,7 @@ MEGABYTE = 1e6
 
 
 def run(command):
-    """Runs a command. Returns (stdout, seconds, largest resident memory in bytes)."""
+    """Runs a command. Returns its stdout, and figures: seconds, of a processor too, and peak memory."""
     start = time.perf_counter()
     words = [str(word) for word in command]
     with tempfile.TemporaryFile("w+") as errors:
@@ -41,7 +41,8 @@ def run(command):
         if os.waitstatus_to_exitcode(status) != 0:
             errors.seek(0)
             sys.exit(f"{' '.join(words)} failed:\n{errors.read()}")
-    return out, seconds, usage.ru_maxrss * 1024
+    return out, {"seconds": seconds, "cpu_seconds": usage.ru_utime + usage.ru_stime,
+                 "megabytes": usage.ru_maxrss * 1024 / MEGABYTE}
 
 
 class Comparison:
@@ -64,9 +65,10 @@ class Comparison:
     def print(self):
         print(f"\n{self.title}")
         for side, figures in self.figures.items():
-            cells = (f"{what.replace('_', ' ')} {statistics.median(f):.4g} ({min(f):.4g} to {max(f):.4g})"
-                     for what, f in figures.items())
-            print(f"  {side:<28} {'   '.join(cells)}")
+            print(f"  {side}")
+            for what, f in figures.items():
+                print(f"    {what.replace('_', ' '):<18} {statistics.median(f):>8.4g}"
+                      f"   ({min(f):.4g} to {max(f):.4g})")
         for goal in self.goals:
             print(f"  {'met   ' if goal['met'] else 'MISSED'} {goal['goal']}")
 
@@ -75,12 +77,12 @@ class Comparison:
 
 
 def forward_round(result, options):
-    out, _, _ = run([options.program, "benchmark", "--model", FOLDER / "vit-base", "--batch-sizes", 8,
+    out, _ = run([options.program, "benchmark", "--model", FOLDER / "vit-base", "--batch-sizes", 8,
                      "--precisions", "fp32", "--repeat", 3, "--threads", options.threads,
                      "--format", "json"])
     result.add("vitascope", milliseconds=json.loads(out.splitlines()[0])["milliseconds_median"])
     for library in ("timm", "onnxruntime"):
-        out, _, _ = run([*PYTHON_SIDE, "forward", library, FOLDER, options.threads, 8, 3])
+        out, _ = run([*PYTHON_SIDE, "forward", library, FOLDER, options.threads, 8, 3])
         result.add(library, milliseconds=float(out))
 
 
@@ -99,11 +101,11 @@ def memory_goal(result, model):
 def start_round(result, options):
     photo = sorted(options.photos.iterdir())[0]
     model = FOLDER / "vit-base"
-    ours, seconds, memory = run([options.program, "classify", photo, "--model", model, "--top", 1,
-                                 "--format", "json"])
-    result.add("vitascope", seconds=seconds, megabytes=memory / MEGABYTE)
-    theirs, seconds, memory = run([*PYTHON_SIDE, "pipeline", model, photo])
-    result.add("transformers pipeline", seconds=seconds, megabytes=memory / MEGABYTE)
+    ours, figures = run([options.program, "classify", photo, "--model", model, "--top", 1,
+                         "--format", "json"])
+    result.add("vitascope", **figures)
+    theirs, figures = run([*PYTHON_SIDE, "pipeline", model, photo])
+    result.add("transformers pipeline", **figures)
     ours = json.loads(ours.splitlines()[0])["predictions"][0]["label"]
     if ours != theirs.strip():
         sys.exit(f"vitascope says '{ours}', transformers says '{theirs.strip()}'")
@@ -117,15 +119,14 @@ def start_goals(result, options):
 
 def folder_round(result, options):
     count = len(list(options.photos.iterdir()))
-    out, seconds, memory = run([options.program, "classify", options.photos, "--model",
-                                FOLDER / "vit-small", "--threads", options.threads, "--batch-size", 32,
-                                "--format", "json"])
+    out, figures = run([options.program, "classify", options.photos, "--model", FOLDER / "vit-small",
+                        "--threads", options.threads, "--batch-size", 32, "--format", "json"])
     if len(out.splitlines()) != count:
         sys.exit(f"vitascope classified {len(out.splitlines())} of {count} photos")
-    result.add("vitascope", images_per_second=count / seconds, megabytes=memory / MEGABYTE)
+    result.add("vitascope", images_per_second=count / figures["seconds"], **figures)
     # Python's start is left out of its time, in its favour; ours is the whole command.
-    out, _, memory = run([*PYTHON_SIDE, "folder", options.photos, options.threads])
-    result.add("timm, DataLoader", images_per_second=count / float(out), megabytes=memory / MEGABYTE)
+    out, figures = run([*PYTHON_SIDE, "folder", options.photos, options.threads])
+    result.add("timm, DataLoader", images_per_second=count / float(out), **figures)
 
 
 def folder_goals(result, options):
