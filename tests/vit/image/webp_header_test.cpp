@@ -58,6 +58,19 @@ TEST(WebpHeader, ReadsSizesOfAllKinds) {
   EXPECT_EQ(size(canvas(70, 50) + animation(0, 0, 9, 9, lossy(9, 9))), (Size{70, 50}));
 }
 
+TEST(WebpHeader, FindsTheOrientationWithJpegsPrefixAndWithout) {
+  const std::string exif = raw("II*\0") + little(8, 4) + little(1, 2) + little(0x0112, 2) +
+                           little(3, 2) + little(1, 4) + little(6, 4) + little(0, 4);
+  const auto found = [](const std::string& more) {
+    const std::string file = riff(canvas(7, 5) + lossy(7, 5) + more);
+    return read_webp_header(bytes_of(file), "photo.webp").orientation;
+  };
+  EXPECT_EQ(found(""), 1);
+  EXPECT_EQ(found(chunk("EXIF", exif)), 6);
+  EXPECT_EQ(found(chunk("EXIF", raw("Exif\0\0") + exif)), 6);
+  EXPECT_EQ(found(chunk("XMP ", "tiff:Orientation=\"8\"")), 8);
+}
+
 TEST(WebpHeader, RefusesEveryCut) {
   const std::string whole = riff(canvas(70, 50) + lossless(70, 50) + chunk("EXIF", "exif"));
   for (std::size_t length = 12; length < whole.size(); ++length)
