@@ -46,12 +46,14 @@ endfunction()
 # It holds LibTorch's tensor interface, which costs most of the time of compiling a file here.
 function(vitascope_use_precompiled_header target)
   if(NOT TARGET vitascope_precompiled)
-    file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cpp "")
+    if(NOT EXISTS ${CMAKE_BINARY_DIR}/precompiled.cpp)
+      file(WRITE ${CMAKE_BINARY_DIR}/precompiled.cpp "")
+    endif()
     add_library(vitascope_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(vitascope_precompiled PRIVATE vitascope_warnings torch::headers
-                                                        nlohmann_json::nlohmann_json)
+                                                        nlohmann_json::nlohmann_json CLI11::CLI11)
     target_precompile_headers(vitascope_precompiled PRIVATE
-      <ATen/ATen.h> <c10/core/InferenceMode.h> <nlohmann/json.hpp>
+      <ATen/ATen.h> <c10/core/InferenceMode.h> <nlohmann/json.hpp> <CLI/CLI.hpp> <fmt/format.h>
       <filesystem> <functional> <map> <optional> <span> <string> <string_view> <vector>)
   endif()
   target_precompile_headers(${target} REUSE_FROM vitascope_precompiled)

@@ -11,6 +11,7 @@ namespace vitascope::app {
 /// gives the exit status (0 done, 1 some inputs failed). Errors leave it as exceptions.
 using Declare = std::function<int()> (*)(CLI::App& command);
 
+/// A command as `vitascope --help` lists it.
 struct Command {
   const char* name;
   const char* summary;  ///< one line for `vitascope --help`

@@ -42,8 +42,11 @@ struct PhotoOptions {
   double max_pixels = 180;  ///< megapixels
 };
 
+/// Declares --model, --architecture, --labels and the flags that say how pictures are prepared.
 void add_model_options(CLI::App& command, ModelOptions& options);
+/// Declares --device, --threads, --precision, --attention, --batch-size, --quiet and --verbose.
 void add_run_options(CLI::App& command, RunOptions& options);
+/// Declares INPUT..., --recursive, --allow-truncated and --max-pixels.
 void add_photo_options(CLI::App& command, PhotoOptions& options);
 
 /// What the flags say to vit/weights.

@@ -10,6 +10,7 @@
 /// Results on stdout as text, JSON (one object a line) or CSV; messages on stderr.
 namespace vitascope::app::output {
 
+/// What --format chooses.
 enum class Format { text, json, csv };
 /// \throws UsageError listing the names
 Format parse_format(const std::string& name);

@@ -16,6 +16,7 @@ struct RecipeOptions {
   bool print_config = false;
 };
 
+/// Declares --config, --set and --print-config.
 void add_recipe_options(CLI::App& command, RecipeOptions& options);
 
 /// Source of an option's value: "configs/x.yaml:3", "--set", "flag"; absent: the default.

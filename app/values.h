@@ -23,6 +23,7 @@ CLI::Validator number(double least, double most);
 CLI::Validator one_of(std::vector<std::string> names);
 
 /// Text that `parse` accepts; the message of the UsageError that it throws otherwise is the answer.
+/// A validator for CLI11 that accepts what `parse` takes without a UsageError.
 template <typename Parse>
 CLI::Validator accepted_by(Parse parse);
 
@@ -56,8 +57,10 @@ std::optional<image::Size> parse_crop(const std::string& text);
 /// What a message calls the thing: "'abc'", with control characters escaped.
 std::string in_quotes(const std::string& text);
 
+/// The message of the UsageError that `parse` throws, or "" when it throws none.
 std::string usage_message(const std::function<void()>& parse);
 
+/// A validator for CLI11 that accepts what `parse` takes without a UsageError.
 template <typename Parse>
 CLI::Validator accepted_by(Parse parse) {
   return CLI::Validator([parse](std::string& text) { return usage_message([&] { parse(text); }); },

@@ -25,6 +25,7 @@ struct Item {
   double decode_seconds = 0, prepare_seconds = 0;
 };
 
+/// Bounds of the read-ahead.
 struct LoaderOptions {
   int threads = 1;                     ///< worker threads
   std::size_t ahead = 32;              ///< photos kept ready at most

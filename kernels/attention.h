@@ -22,6 +22,7 @@ const char* backend_name(Backend backend);
 /// \throws std::invalid_argument listing the names
 Backend parse_backend(std::string_view name);
 
+/// What may be said beside q, k and v.
 struct AttentionOptions {
   std::optional<double> scale;  ///< default 1 / sqrt(D)
   Backend backend = Backend::automatic;

@@ -13,6 +13,7 @@ struct Weight {
   at::Tensor bias{};    ///< [out], or undefined
 };
 
+/// What follows the product; gelu is the exact one (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 enum class Activation { none, gelu, gelu_tanh, quick_gelu, relu, silu };
 
 /// What is done to the product before it is returned.

@@ -10,6 +10,7 @@
 /// Multi-head self-attention with its projections.
 namespace vitascope::model {
 
+/// Weights of the projections around softmax(q k^T) v (Vaswani et al. 2017, arXiv:1706.03762).
 struct Attention {
   kernels::Weight qkv;       ///< [3 C, C]: query rows, key rows, value rows
   kernels::Weight proj;      ///< [C, C]

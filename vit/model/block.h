@@ -9,6 +9,7 @@
 /// (Touvron et al. 2021) where the family has it.
 namespace vitascope::model {
 
+/// The feed-forward half of a block; SwiGLU is of Shazeer 2020, arXiv:2002.05202.
 struct Mlp {
   kernels::Weight fc1;  ///< [M, C], or SwiGLU: gate rows, then up rows, [2 M, C]
   kernels::Weight fc2;  ///< [C, M]
@@ -18,6 +19,7 @@ struct Mlp {
                      const kernels::Epilogue& epilogue) const;
 };
 
+/// x + ls1 * attn(norm1(x)), then x + ls2 * mlp(norm2(x)).
 struct Block {
   LayerNorm norm1, norm2;
   Attention attn;

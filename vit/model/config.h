@@ -16,14 +16,15 @@ struct Grid {
   bool operator==(const Grid&) const = default;
 };
 
+/// Activation of the MLP; `gelu` is the exact one.
 enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
 
 /// What the head reads.
 enum class Pooling {
-  class_token,      ///< the class token
-  mean_patches,     ///< the mean over the patch tokens, prefix tokens left out
-  class_and_mean,   ///< class token and mean of patch tokens side by side (transformers' DINOv2)
-  first_two,        ///< DeiT distilled: class and distillation token, each through its own head
+  class_token,     ///< the class token
+  mean_patches,    ///< the mean over the patch tokens, prefix tokens left out
+  class_and_mean,  ///< class token and mean of patch tokens side by side (transformers' DINOv2)
+  first_two,       ///< DeiT distilled: class and distillation token, each through its own head
 };
 
 /// How position embeddings are interpolated to another grid; both bicubic, align_corners false.
@@ -32,13 +33,14 @@ enum class PositionInterpolation {
   bicubic_antialias,  ///< a = -0.5, antialias: timm, and DINOv2 with registers in transformers
 };
 
+/// What a model is: sizes, which parts it has, and the rules that its family follows.
 struct Config {
   std::string family = "vit";  ///< vit, deit, dinov2, dinov2_with_registers or a timm architecture
   int width = 768;             ///< hidden size
   int depth = 12;              ///< blocks
   int heads = 12;
-  int mlp_width = 3072;        ///< rows of fc1, or of each of SwiGLU's two halves
-  int patch = 16;              ///< edge of a square patch, in pixels
+  int mlp_width = 3072;  ///< rows of fc1, or of each of SwiGLU's two halves
+  int patch = 16;        ///< edge of a square patch, in pixels
   int channels = 3;
 
   Grid position_grid{14, 14};  ///< the grid that the position embeddings are stored for
@@ -53,19 +55,19 @@ struct Config {
   bool patch_bias = true;
   bool qkv_bias = true;
   bool projection_bias = true;
-  bool qk_norm = false;             ///< LayerNorm of q and k over the head width
+  bool qk_norm = false;  ///< LayerNorm of q and k over the head width
   bool layer_scale = false;
-  bool swiglu = false;              ///< gate rows first, then up rows
-  bool pre_norm = false;            ///< LayerNorm before the first block (timm `norm_pre`)
-  bool final_norm = true;           ///< LayerNorm after the last block
-  bool fc_norm = false;             ///< LayerNorm after pooling
+  bool swiglu = false;     ///< gate rows first, then up rows
+  bool pre_norm = false;   ///< LayerNorm before the first block (timm `norm_pre`)
+  bool final_norm = true;  ///< LayerNorm after the last block
+  bool fc_norm = false;    ///< LayerNorm after pooling
   Activation activation = Activation::gelu;
   double norm_epsilon = 1e-6;
 
   Pooling pooling = Pooling::class_token;
-  int classes = 0;                  ///< 0: a backbone without a head
+  int classes = 0;  ///< 0: a backbone without a head
   bool head_bias = true;
-  bool multi_label = false;         ///< sigmoid instead of softmax
+  bool multi_label = false;  ///< sigmoid instead of softmax
 
   int head_width() const { return width / heads; }
   /// class token, distillation token and registers

@@ -13,10 +13,11 @@ namespace vitascope::model {
 /// \return [B, F]; Pooling::first_two: [B, 2, C]
 at::Tensor pool(const at::Tensor& tokens, const Config& config);
 
+/// What follows pooling: fc_norm and the linear head or heads.
 struct Head {
-  LayerNorm fc_norm;           ///< after pooling, or absent
-  kernels::Weight head;        ///< [classes, F]; undefined for a backbone
-  kernels::Weight head_dist;   ///< DeiT distilled: the second head; logits are the mean of both
+  LayerNorm fc_norm;          ///< after pooling, or absent
+  kernels::Weight head;       ///< [classes, F]; undefined for a backbone
+  kernels::Weight head_dist;  ///< DeiT distilled: the second head; logits are the mean of both
 
   /// features as pool() gives them, after fc_norm -> [B, classes] in float32.
   at::Tensor logits(const at::Tensor& features) const;

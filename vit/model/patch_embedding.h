@@ -10,6 +10,7 @@
 /// embeddings added.
 namespace vitascope::model {
 
+/// Weights that turn pixels into tokens.
 struct PatchEmbedding {
   at::Tensor weight;      ///< [C, 3, P, P]
   at::Tensor bias;        ///< [C] or undefined

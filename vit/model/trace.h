@@ -15,9 +15,10 @@ struct Trace {
   bool want_hidden_states = false;
   bool want_queries_and_keys = false;
 
-  std::vector<at::Tensor> hidden_states;  ///< 0: after the position embedding; i: after block i; [B, N, C]
-  std::vector<at::Tensor> queries;        ///< [B, H, N, D], after qk-norm
-  std::vector<at::Tensor> keys;           ///< [B, H, N, D], after qk-norm
+  std::vector<at::Tensor>
+      hidden_states;  ///< 0: after the position embedding; i: after block i; [B, N, C]
+  std::vector<at::Tensor> queries;  ///< [B, H, N, D], after qk-norm
+  std::vector<at::Tensor> keys;     ///< [B, H, N, D], after qk-norm
 };
 
 /// Seconds spent by part of the network, summed over blocks.

@@ -19,6 +19,7 @@
 /// DeiT III and DINOv2: one struct, one forward.
 namespace vitascope::model {
 
+/// What a forward pass is asked to do beside its answer.
 struct ForwardOptions {
   kernels::Backend backend = kernels::Backend::automatic;
   Trace* trace = nullptr;      ///< filled when given
@@ -32,6 +33,7 @@ struct Output {
   at::Tensor logits;    ///< [B, classes] float32; undefined without a head
 };
 
+/// The network. A value: copies share their parameters, as tensors do.
 class VisionTransformer {
  public:
   VisionTransformer() = default;

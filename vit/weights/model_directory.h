@@ -24,7 +24,8 @@ struct OpenOptions {
 struct Model {
   model::VisionTransformer network;
   std::optional<image::Specification> specification;  ///< nothing when the files hold none
-  std::string specification_missing;  ///< then: one line that says what is missing and which flag gives it
+  std::string
+      specification_missing;  ///< then: one line that says what is missing and which flag gives it
   std::vector<std::string> labels;  ///< one a class; plain indices when nothing names them
   std::string label_source;         ///< where the names came from, in words
   std::string name;                 ///< what the person typed
@@ -35,9 +36,9 @@ struct Model {
 };
 
 /// Opens a model: a transformers or timm directory, a weight file inside one
-/// (`DIR/checkpoint-7.pth`), a bare file with `architecture`, an .npz alone, or `org/name[@revision]`
-/// in the caches of Hugging Face, timm and torch.
-/// \throws InputError in one line that helps: no such model (with the download command), no weight
+/// (`DIR/checkpoint-7.pth`), a bare file with `architecture`, an .npz alone, or
+/// `org/name[@revision]` in the caches of Hugging Face, timm and torch. \throws InputError in one
+/// line that helps: no such model (with the download command), no weight
 ///         file, two weight files that differ, a missing key, tensors that do not fit
 Model open_model(const std::string& model, const OpenOptions& options = {});
 
@@ -45,6 +46,7 @@ Model open_model(const std::string& model, const OpenOptions& options = {});
 /// \throws UsageError naming the nearest architecture when `architecture` is unknown
 Model random_model(const std::string& architecture, const OpenOptions& options = {});
 
+/// Whose folder layout is written.
 enum class Layout { transformers, timm };
 
 /// Writes a directory that transformers' from_pretrained, or timm's `local-dir:`, loads back to the

@@ -12,6 +12,7 @@
 /// A model as it will lie in a folder: each layout turns a Model into one of these.
 namespace vitascope::weights {
 
+/// The files of a folder, ready to be written.
 struct SavedLayout {
   std::map<std::string, at::Tensor> tensors;  ///< by their names on disk
   std::map<std::string, Json> files;          ///< config.json and what else there is
