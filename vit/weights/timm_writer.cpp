@@ -129,11 +129,13 @@ void add_specification(Json& json, const image::Specification& specification) {
   json["input_size"] = {3, input->height, input->width};
   json["interpolation"] = image::filter_name(specification.filter);
   const bool edge = specification.resize == ResizeMode::shortest_edge;
-  json["crop_mode"] = edge                                               ? "center"
-                      : specification.resize == ResizeMode::longest_edge ? "border"
-                                                                         : "squash";
-  json["crop_pct"] = edge ? crop_fraction(input->height, specification.edge)
-                          : crop_fraction(input->height, specification.size.height);
+  if (specification.resize == ResizeMode::longest_edge) {
+    json["crop_mode"] = "border";
+  } else {
+    json["crop_mode"] = edge || specification.resize == ResizeMode::cover ? "center" : "squash";
+  }
+  json["crop_pct"] =
+      crop_fraction(input->height, edge ? specification.edge : specification.size.height);
   for (std::size_t i = 0; i < 3; ++i) {
     json["mean"].push_back(specification.normalise ? shortest(specification.mean[i]) : 0.0);
     json["std"].push_back(specification.normalise ? shortest(specification.std[i]) : 1.0);

@@ -130,6 +130,8 @@ Json preprocessor_json(const image::Specification& specification) {
   using image::ResizeMode;
   require(specification.resize != ResizeMode::longest_edge,
           "pictures that are padded to the input size");
+  require(specification.resize != ResizeMode::cover,
+          "pictures that keep their aspect for an input that is not square");
   const bool shortest_edge = specification.resize == ResizeMode::shortest_edge;
   Json json = {{"do_resize", specification.resize != ResizeMode::none},
                {"resample", static_cast<int>(specification.filter)},
