@@ -1,6 +1,9 @@
 #include "app/measure.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <string>
@@ -24,6 +27,15 @@ Spread spread(std::vector<double> values) {
   std::ranges::sort(values);
   return {values.front(), quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75),
           values.back()};
+}
+
+std::string operation_count(double operations) {
+  constexpr std::array units{"kFLOP", "MFLOP", "GFLOP", "TFLOP"};
+  std::size_t unit = 0;
+  for (operations /= 1000; operations >= 999.95 && unit + 1 < units.size(); ++unit) {
+    operations /= 1000;
+  }
+  return fmt::format("{:.1f} {}", operations, units[unit]);
 }
 
 std::int64_t peak_memory() {

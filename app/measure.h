@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 /// \file
@@ -14,6 +15,9 @@ struct Spread {
 
 /// \throws InternalError when there are no values
 Spread spread(std::vector<double> values);
+
+/// Floating-point operations as "17.6 GFLOP", from kFLOP to TFLOP.
+std::string operation_count(double operations);
 
 /// The most memory that this process had resident since the start or the last reset (VmHWM), in
 /// bytes; 0 where the kernel does not say.

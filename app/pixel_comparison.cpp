@@ -139,7 +139,7 @@ class Search {
   void offer(std::vector<Cause> causes, const LevelDifference& found) {
     const bool fits = found.largest <= kOneLevel;
     if (fits < explained()) return;
-    if (fits == explained() && !(found.mean < best_.mean - 0.02)) return;
+    if (fits == explained() && !(found.mean < 0.7 * best_.mean - 0.001)) return;
     best_ = found;
     causes_ = std::move(causes);
   }

@@ -127,12 +127,12 @@ std::string render_json(const Setting& setting, const Measurement& one) {
 
 std::string text_heading(const Setting& setting) {
   return fmt::format(
-      "{}{}, {} x {} pixels, {:.4g} GFLOP an image\n{}, {} threads on {}\n\n"
+      "{}{}, {} x {} pixels, {} an image\n{}, {} threads on {}\n\n"
       "{:>5} {:>4} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>8} {:>9}\n",
       printable(setting.model), setting.architecture.empty() ? "" : " with random weights",
-      setting.input.height, setting.input.width, double(setting.flops) / 1e9, setting.cpu,
-      setting.threads, setting.device, "batch", "", "attn", "median ms", "min", "quarter",
-      "3 quarter", "max", "images/s", "GFLOP/s", "peak");
+      setting.input.height, setting.input.width, operation_count(double(setting.flops)),
+      setting.cpu, setting.threads, setting.device, "batch", "", "attn", "median ms", "min",
+      "quarter", "3 quarter", "max", "images/s", "GFLOP/s", "peak");
 }
 
 std::string text_row(const Setting& setting, const Measurement& one) {

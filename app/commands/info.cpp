@@ -13,6 +13,7 @@
 
 #include "app/cpu_info.h"
 #include "app/device.h"
+#include "app/measure.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/values.h"
@@ -176,8 +177,8 @@ std::string model_text(const weights::Model& model) {
             fmt::format("{:.4g} million ({})", double(model::parameter_count(config)) / 1e6,
                         model::parameter_count(config)));
   table.add("memory", byte_count(std::uint64_t(weight_bytes(model))) + " of weights in float32");
-  table.add("input", fmt::format("{} x {} pixels, {:.4g} GFLOP an image", input.height, input.width,
-                                 double(flops_an_image(config, input)) / 1e9));
+  table.add("input", fmt::format("{} x {} pixels, {} an image", input.height, input.width,
+                                 operation_count(double(flops_an_image(config, input)))));
   table.add("image", model.specification ? image::describe(*model.specification)
                                          : "not said: " + model.specification_missing);
   if (model.specification && !model.specification->source.empty()) {

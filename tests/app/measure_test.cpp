@@ -33,6 +33,14 @@ TEST(Spread, OfOneValueIsThatValue) {
 
 TEST(Spread, RefusesNothing) { EXPECT_THROW(spread({}), InternalError); }
 
+TEST(OperationCount, PicksTheUnit) {
+  EXPECT_EQ(operation_count(17.58e9), "17.6 GFLOP");
+  EXPECT_EQ(operation_count(1.451e6), "1.5 MFLOP");
+  EXPECT_EQ(operation_count(999.96e6), "1.0 GFLOP");
+  EXPECT_EQ(operation_count(12), "0.0 kFLOP");
+  EXPECT_EQ(operation_count(4.2e15), "4200.0 TFLOP");
+}
+
 TEST(PeakMemory, SeesMemoryThatIsTouched) {
   constexpr std::size_t size = 200u << 20;
   reset_peak_memory();

@@ -81,8 +81,9 @@ TEST(Verify, FailsWhenThePixelsDiffer) {
     const std::string path = tests::write_tensors("r.safetensors", changed, {{"images", images}});
     const json object = verify_json("hf-vit", path, {"--tolerance", "100"});
     EXPECT_EQ(object["passed"], !swapped);
-    EXPECT_EQ(object["pictures"][0]["causes"].size(), swapped ? 1u : 0u);
-    if (swapped) EXPECT_EQ(object["pictures"][0]["causes"][0]["name"], "channel_order");
+    const json& causes = object["pictures"][0]["causes"];
+    EXPECT_EQ(causes.empty() ? "" : causes[0]["name"].get<std::string>(),
+              swapped ? "channel_order" : "");
   }
 }
 
