@@ -22,8 +22,8 @@ struct Description {
   bool imagenet = false;
 };
 
-/// transformers: ViT, DeiT, DINOv2, DINOv2 with registers, ViTMAE's encoder; with or without a head.
-/// id2label is ordered by number; transformers' own placeholders LABEL_0, LABEL_1, ... count as none.
+/// transformers: ViT, DeiT, DINOv2, DINOv2 with registers and ViTMAE's encoder, with or without a
+/// head. id2label is ordered by number; the placeholders LABEL_0, LABEL_1, ... count as no labels.
 /// \throws InputError naming the key: an unknown model_type (with the known ones), a missing or
 ///         impossible value
 Description describe_transformers(const Json& config, const std::string& path,

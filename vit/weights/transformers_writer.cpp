@@ -109,7 +109,6 @@ Json config_json(const Model& model, const Config& config) {
     json["use_swiglu_ffn"] = config.swiglu;
     json["layerscale_value"] = 1.0;
     json["drop_path_rate"] = 0.0;
-    if (config.family == "dinov2") json["use_mask_token"] = false;
     if (config.family != "dinov2") json["num_register_tokens"] = config.registers;
   } else {
     json["intermediate_size"] = config.mlp_width;
@@ -198,6 +197,12 @@ SavedLayout transformers_layout(const Model& model) {
     if (names.empty()) throw InternalError("transformers_layout: no name for " + name);
     const auto parts = tensor.chunk(static_cast<std::int64_t>(names.size()), 0);
     for (std::size_t i = 0; i < names.size(); ++i) layout.tensors[names[i]] = parts[i];
+  }
+  if (config.family.starts_with("dinov2")) {
+    // A part of pre-training that transformers expects in every such file.
+    const std::string prefix = config.classes > 0 ? config.family + "." : "";
+    layout.tensors[prefix + "embeddings.mask_token"] =
+        at::zeros({1, config.width}, ours.at("pos_embed").options());
   }
   layout.files["config.json"] = config_json(model, config);
   layout.files["config.json"]["torch_dtype"] =
