@@ -158,8 +158,7 @@ StoredTensor TorchStorages::rebuild(const std::vector<PicklePtr>& arguments,
   // More elements than the storage has means that many of them are the same one (expand): a small
   // file could ask for any amount of memory.
   const auto last = last_element(*shape, *strides);
-  if (*offset < 0 || !last || count > from.elements || *offset >= from.elements ||
-      *last >= from.elements - *offset) {
+  if (*offset < 0 || !last || count > from.elements || *last >= from.elements - *offset) {
     throw fault(name,
                 fmt::format("shape {} with strides {} at element {} does not fit its storage "
                             "of {} elements",

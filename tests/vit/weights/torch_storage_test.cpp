@@ -53,6 +53,13 @@ TEST(TorchStorages, OtherWaysToNameATensor) {
   EXPECT_THAT(floats(result.tensors.at("v3")), ElementsAre(5));
 }
 
+TEST(TorchStorages, TheStrideOfASingleElementDoesNotMatter) {
+  const StoredTensors result =
+      parse_archive(archive(dict(text("row") + tensor_of(storage(6), 0, {1, 6}, {100, 1}))));
+  EXPECT_THAT(result.tensors.at("row").strides, testing::IsEmpty());
+  EXPECT_THAT(floats(result.tensors.at("row")), ElementsAre(0, 1, 2, 3, 4, 5));
+}
+
 TEST(TorchStorages, ElementsOutsideTheStorageAreErrors) {
   struct Case {
     std::int64_t elements, offset;
