@@ -40,7 +40,7 @@ at::Tensor crop(const at::Tensor& resized, const Geometry& geometry) {
 }
 
 // How LibTorch's own resampling is asked for; torchvision calls the same functions.
-enum class Resampling { bytes_antialiased, float_antialiased, float_plain };
+enum class Resampling { bytes_antialiased, rounded_antialiased, float_antialiased, float_plain };
 
 at::Tensor resample(const Picture& picture, Size target, Filter filter, Resampling how) {
   at::Tensor input = bytes_of(picture).unsqueeze(0);
@@ -57,6 +57,7 @@ at::Tensor resample(const Picture& picture, Size target, Filter filter, Resampli
     output = cubic ? at::upsample_bicubic2d(input, size, false)
                    : at::upsample_bilinear2d(input, size, false);
   }
+  if (how == Resampling::rounded_antialiased) output = output.round().clamp(0, 255);
   return output.squeeze(0).to(at::kFloat);
 }
 
@@ -101,6 +102,8 @@ class Attempts {
     if (!resizes() || (filter != Filter::bilinear && filter != Filter::bicubic)) return;
     add_resampled({{"torchvision", "resized by torchvision's back end, which rounds differently"}},
                   filter, Resampling::bytes_antialiased);
+    add_resampled({{"torchvision", "resized by torchvision in floating point, then rounded"}},
+                  filter, Resampling::rounded_antialiased);
     add_resampled({{"float_resampling",
                     "resized in floating point, not rounded and clipped to 8 bits in between"}},
                   filter, Resampling::float_antialiased);

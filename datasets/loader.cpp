@@ -59,19 +59,13 @@ struct Loader::State {
   bool reserve(std::size_t index, std::size_t bytes);
   bool load(Item& item);
   void prepare(Item& item, Bytes file) const;
-  std::size_t finished_in_front() const;
 };
 
-/// Whether a photo of `bytes` may be decoded now. The oldest photo that is not done may always be
+/// Whether a photo of `bytes` may be decoded now. The photo that next() hands out next may always be
 /// decoded alone, however large it is, so that the queue can't lock up.
 bool Loader::State::admitted(std::size_t index, std::size_t bytes) const {
   if (decoding_bytes + ready_bytes + bytes <= options.max_bytes) return true;
-  return index == next_to_hand + finished_in_front() && decoding_bytes == 0;
-}
-
-std::size_t Loader::State::finished_in_front() const {
-  const auto first_gap = std::find(window.begin(), window.end(), std::nullopt);
-  return static_cast<std::size_t>(first_gap - window.begin());
+  return index == next_to_hand && decoding_bytes == 0;
 }
 
 /// Waits for room and for the gate; false when the loader is being destroyed.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <stdexcept>
 
 #include "vit/error.h"
 #include "vit/image/specification_reader.h"
@@ -153,6 +154,8 @@ void add_specification(Model& model, const Opened& opened, const OpenOptions& op
 }
 
 bool mentions_imagenet(std::string text) {
+  while (text.ends_with('/')) text.pop_back();
+  text = text.substr(text.find_last_of('/') + 1);  // folders above say nothing of the model
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::any_of(
       std::array{"imagenet", "in1k", "in12k", "in21k", "in22k"},
@@ -225,9 +228,14 @@ Model open_model(const std::string& name, const OpenOptions& options) {
   const std::vector<Assignment> assignments = map_keys(
       opened.tensors, description.config, opened.style, opened.files.weights.front(), model.notes);
   model.stored_dtype = stored_types(opened.tensors, assignments);
-  add_specification(model, opened, options, description.config);
   add_labels(model, description, options);
-  model.network = model::VisionTransformer(description.config);
+  try {
+    add_specification(model, opened, options, description.config);
+    model.network = model::VisionTransformer(description.config);
+  } catch (const std::invalid_argument& error) {
+    // The configuration was sound; the size of the pictures came after it.
+    throw InputError(opened.files.folder, error.what());
+  }
   assemble(opened.tensors, assignments, options.precision, model.network);
   return model;
 }
@@ -252,6 +260,11 @@ Model random_model(const std::string& architecture, const OpenOptions& options) 
     model.specification = image::with_input_size(*model.specification, *options.input_size);
     config->native_grid = {options.input_size->height / config->patch,
                            options.input_size->width / config->patch};
+  }
+  try {
+    model::validate(*config);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("{}: {}", printable(architecture), error.what()));
   }
   Description description;
   description.config = *config;

@@ -185,7 +185,12 @@ Grid input_grid(const ConfigValues& arguments, const ConfigValues& pretrained,
   if (size.first < config.patch || size.second < config.patch) {
     arguments.fail("img_size", fmt::format("at least the patch size, {}", config.patch));
   }
-  return {size.first / config.patch, size.second / config.patch};
+  const Grid grid{size.first / config.patch, size.second / config.patch};
+  constexpr int kMostSide = 4096;
+  if (std::max(grid.rows, grid.columns) > kMostSide) {
+    arguments.fail("img_size", fmt::format("at most {} patches a side", kMostSide));
+  }
+  return grid;
 }
 
 /// Which grid, and how many prefix tokens, the stored position embeddings are for. Where they are

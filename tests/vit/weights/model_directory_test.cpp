@@ -189,7 +189,8 @@ TEST(OpenModel, BuiltInListsNameTheClassesOfImageNet) {
   const Model named = open_model(folder / "in1k");
   EXPECT_EQ(named.labels.at(999), "class 999");
   EXPECT_EQ(named.label_source, "built-in list imagenet-1k");
-  const Model unnamed = open_model(folder / "other");
+  EXPECT_EQ(open_model(folder / "in1k/").labels.at(999), "class 999");
+  const Model unnamed = open_model(folder / "other/");
   EXPECT_EQ(unnamed.labels.at(999), "999");
   setenv("VITASCOPE_SHARE", (folder / "nowhere").c_str(), 1);
   EXPECT_THAT(open_model(folder / "in1k").label_source,
@@ -225,6 +226,14 @@ TEST(OpenModel, AnotherPreprocessorMayBeNamed) {
   options.preprocessor_file = folder / "missing.json";
   EXPECT_THAT(input_error([&] { open_model(golden_model("hf-vit"), options); }),
               HasSubstr("missing.json"));
+}
+
+TEST(OpenModel, AnAbsurdInputSizeIsAnInputError) {
+  OpenOptions options;
+  options.input_size = image::Size{1 << 20, 1 << 20};
+  EXPECT_THAT(input_error([&] { open_model(golden_model("hf-vit"), options); }),
+              HasSubstr("1048576 x 1048576 is out of range"));
+  EXPECT_THROW(random_model("test_vit", options), UsageError);
 }
 
 TEST(OpenModel, AMissingPreprocessorIsToldNotGuessed) {

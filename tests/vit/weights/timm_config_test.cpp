@@ -107,6 +107,11 @@ TEST(DescribeTimm, NamesImpossibleArguments) {
   EXPECT_THAT(complaint(arguments({{"patch_size", {8, 4}}})), HasSubstr("expected a square"));
 }
 
+TEST(DescribeTimm, RefusesMorePatchesThanAnIntCanCount) {
+  EXPECT_THAT(complaint(arguments({{"img_size", 1048576}, {"patch_size", 1}})),
+              HasSubstr("'model_args.img_size' is 1048576: expected at most 4096 patches a side"));
+}
+
 TEST(DescribeTimm, ArgumentsWithoutEffectOnTheResultAreTaken) {
   EXPECT_EQ(changed(arguments({{"drop_rate", 0.1}, {"dynamic_img_size", true}})).config,
             changed(Json::object()).config);
