@@ -43,7 +43,8 @@ function(vitascope_objects name)
 endfunction()
 
 # vitascope_use_precompiled_header(<target>): shares the one precompiled header of the project.
-# It holds LibTorch's tensor interface, which costs most of the time of compiling a file here.
+# It holds LibTorch's tensor interface, which costs most of the time of compiling a file here. CLI11
+# stays out: GCC instantiates its templates again in every file that the header serves.
 function(vitascope_use_precompiled_header target)
   if(NOT TARGET vitascope_precompiled)
     if(NOT EXISTS ${CMAKE_BINARY_DIR}/precompiled.cpp)
@@ -51,9 +52,9 @@ function(vitascope_use_precompiled_header target)
     endif()
     add_library(vitascope_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(vitascope_precompiled PRIVATE vitascope_warnings torch::headers
-                                                        nlohmann_json::nlohmann_json CLI11::CLI11)
+                                                        nlohmann_json::nlohmann_json)
     target_precompile_headers(vitascope_precompiled PRIVATE
-      <ATen/ATen.h> <c10/core/InferenceMode.h> <nlohmann/json.hpp> <CLI/CLI.hpp> <fmt/format.h>
+      <ATen/ATen.h> <c10/core/InferenceMode.h> <nlohmann/json.hpp> <fmt/format.h>
       <filesystem> <functional> <map> <optional> <span> <string> <string_view> <vector>)
   endif()
   target_precompile_headers(${target} REUSE_FROM vitascope_precompiled)
