@@ -61,8 +61,8 @@ struct Loader::State {
   void prepare(Item& item, Bytes file) const;
 };
 
-/// Whether a photo of `bytes` may be decoded now. The photo that next() hands out next may always be
-/// decoded alone, however large it is, so that the queue can't lock up.
+/// Whether a photo of `bytes` may be decoded now. The photo that next() hands out next may always
+/// be decoded alone, however large it is, so that the queue can't lock up.
 bool Loader::State::admitted(std::size_t index, std::size_t bytes) const {
   if (decoding_bytes + ready_bytes + bytes <= options.max_bytes) return true;
   return index == next_to_hand && decoding_bytes == 0;

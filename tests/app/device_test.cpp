@@ -1,5 +1,6 @@
 #include "app/device.h"
 
+#include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
 #include "vit/error.h"
@@ -35,8 +36,12 @@ TEST(MissingLibrary, NamesTheWheelThatBringsIt) {
 
 TEST(OpenDevice, TheCpuIsAlwaysThere) { EXPECT_TRUE(open_device("cpu", false).is_cpu()); }
 
-TEST(DeviceOf, AnEmptyModelIsOnTheCpu) {
-  EXPECT_TRUE(device_of(model::VisionTransformer()).is_cpu());
+TEST(DeviceOf, IsWhereTheParametersAre) {
+  model::VisionTransformer network{model::Config()};
+  EXPECT_TRUE(device_of(network).is_cpu());  // without any yet
+  // No GPU is needed for this: a tensor of the meta device has a place but no memory.
+  *network.parameters().back().second = at::empty({1}, at::kMeta);
+  EXPECT_EQ(device_of(network), at::Device(at::kMeta));
 }
 
 }  // namespace

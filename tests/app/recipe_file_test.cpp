@@ -70,8 +70,8 @@ TEST(ParseRecipe, RefusesWhatIsNoFlatMap) {
 }
 
 TEST(ParseRecipe, RefusesWhatIsNoYaml) {
-  EXPECT_THAT(refusal("a: [1\n"), HasSubstr("not YAML"));
-  EXPECT_THAT(refusal("a: 'x\n"), HasSubstr("not YAML"));
+  EXPECT_THAT(refusal("a: [1, 2\nb: x\n"), HasSubstr("not YAML"));
+  EXPECT_THAT(refusal("a: [1\n"), HasSubstr("r.yaml:1:"));
   EXPECT_THAT(refusal("a: 1\n  b: 2\n"), HasSubstr("r.yaml:2:"));
   EXPECT_THAT(refusal("\tkey: 1\n"), HasSubstr("r.yaml:"));
 }
