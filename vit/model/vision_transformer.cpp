@@ -79,6 +79,7 @@ VisionTransformer::VisionTransformer(Config config)
 }
 
 std::vector<std::pair<std::string, at::Tensor*>> VisionTransformer::parameters() {
+  if (blocks_.empty()) return {};  // made without a configuration
   std::map<std::string, at::Tensor*> slots;
   for (auto& [name, slot] : every_slot(patch_embed_, norm_pre_, blocks_, norm_, head_)) {
     slots.emplace(name, slot);

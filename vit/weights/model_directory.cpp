@@ -228,9 +228,9 @@ Model open_model(const std::string& name, const OpenOptions& options) {
   const std::vector<Assignment> assignments = map_keys(
       opened.tensors, description.config, opened.style, opened.files.weights.front(), model.notes);
   model.stored_dtype = stored_types(opened.tensors, assignments);
+  add_specification(model, opened, options, description.config);
   add_labels(model, description, options);
   try {
-    add_specification(model, opened, options, description.config);
     model.network = model::VisionTransformer(description.config);
   } catch (const std::invalid_argument& error) {
     // The configuration was sound; the size of the pictures came after it.

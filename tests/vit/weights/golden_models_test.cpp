@@ -1,6 +1,6 @@
 // Every golden model, opened as a person would name it, against what transformers and timm gave for
-// it. Two correct programs stay a tenth of these limits apart; the mildest mistake, the tanh form of
-// GELU, changes logits by 3e-4.
+// it. Two correct programs stay a tenth of these limits apart; the mildest mistake, the tanh form
+// of GELU, changes logits by 3e-4.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
