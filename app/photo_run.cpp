@@ -71,6 +71,7 @@ class Runner {
                  BatchOutput& result) const {
     const auto start = std::chrono::steady_clock::now();
     std::vector<at::Tensor> pixels;
+    pixels.reserve(members.size());
     for (const std::size_t i : members) pixels.push_back(batch[i].prepared->pixels);
     model::Output output = network_.forward(at::stack(pixels).to(device_), forward_);
     output.tokens = on_cpu(output.tokens);

@@ -199,9 +199,11 @@ std::string stored_types(const StoredTensors& tensors, const std::vector<Assignm
     }
   }
   std::vector<std::pair<int, std::string>> ordered;
+  ordered.reserve(counts.size());
   for (const auto& [name, count] : counts) ordered.emplace_back(-count, name);
   std::ranges::sort(ordered);
   std::vector<std::string> names;
+  names.reserve(ordered.size());
   for (auto& [count, name] : ordered) names.push_back(std::move(name));
   return fmt::format("{}", fmt::join(names, ", "));
 }
