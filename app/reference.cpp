@@ -1,5 +1,6 @@
 #include "app/reference.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
