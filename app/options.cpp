@@ -157,7 +157,7 @@ void apply_specification_flags(const ModelOptions& options, weights::Model& mode
   specification.source += fmt::format("{}{}", separator, fmt::join(given, ", "));
 }
 
-weights::Model open_model(const ModelOptions& options, const RunOptions& run) {
+weights::Model open_model(const ModelOptions& options, const RunOptions& run, bool pack) {
   if (options.model.empty()) {
     throw UsageError(
         "no model is given; --model takes a folder, a weight file, or org/name of a "
@@ -165,7 +165,9 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run) {
   }
   const at::Device device = open_device(run.device, run.verbose);
   apply_threads(run);
-  weights::Model model = weights::open_model(options.model, open_options(options, run));
+  weights::OpenOptions open = open_options(options, run);
+  open.pack = pack && device.is_cpu();
+  weights::Model model = weights::open_model(options.model, open);
   apply_specification_flags(options, model);
   move_to(model.network, device);
   if (run.verbose) print_notes(model);

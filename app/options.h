@@ -55,8 +55,12 @@ weights::OpenOptions open_options(const ModelOptions& options, const RunOptions&
 
 /// Makes the device and the threads ready, opens the model that the flags describe, moves it to the
 /// device, applies flags to its image specification, and prints its notes to stderr when verbose.
-/// \throws UsageError or InputError (exit status 2)
-weights::Model open_model(const ModelOptions& options, const RunOptions& run);
+/// \param pack whether weights are only multiplied with, as kernels::pack wants it; heeded on the
+/// CPU \throws UsageError or InputError (exit status 2)
+weights::Model open_model(const ModelOptions& options, const RunOptions& run, bool pack);
+
+/// The number of photos from which packing wins back the time that it takes.
+inline constexpr std::size_t kPackFrom = 4;
 
 /// The image specification, or the error that says which flag gives what the files lack.
 /// \throws UsageError

@@ -1,12 +1,17 @@
 #include "kernels/linear.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <c10/util/Exception.h>
+
+#include <optional>
+#include <string_view>
 
 namespace vitascope::kernels {
 namespace {
@@ -29,10 +34,70 @@ at::Tensor activate(const at::Tensor& x, Activation activation) {
   TORCH_CHECK(false, "unknown activation");
 }
 
+/// oneDNN's words for an activation: an attribute of its product and, for some, which formula.
+struct FusedActivation {
+  std::string_view attribute;
+  std::optional<std::string_view> algorithm;
+};
+
+std::optional<FusedActivation> fused(Activation activation) {
+  switch (activation) {
+    case Activation::none:
+      return FusedActivation{"none", {}};
+    case Activation::gelu:
+      return FusedActivation{"gelu", "none"};
+    case Activation::gelu_tanh:
+      return FusedActivation{"gelu", "tanh"};
+    case Activation::relu:
+      return FusedActivation{"relu", {}};
+    case Activation::silu:
+      return FusedActivation{"swish", {}};
+    case Activation::quick_gelu:
+      break;
+  }
+  return std::nullopt;
+}
+
+using PackOperator = at::Tensor(const at::Tensor&, std::optional<c10::SymInt>);
+using PackedProduct = at::Tensor(const at::Tensor&, const at::Tensor&,
+                                 const std::optional<at::Tensor>&, std::string_view,
+                                 c10::List<std::optional<at::Scalar>>,
+                                 std::optional<std::string_view>);
+
+template <typename Signature>
+std::optional<c10::TypedOperatorHandle<Signature>> find_operator(const char* name) {
+  const auto handle = c10::Dispatcher::singleton().findSchema({name, ""});
+  if (!handle) return std::nullopt;
+  return handle->typed<Signature>();
+}
+
+at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation activation) {
+  static const auto product = find_operator<PackedProduct>("mkldnn::_linear_pointwise");
+  TORCH_CHECK(!(at::GradMode::is_enabled() && x.requires_grad()),
+              "linear: a packed weight gives no gradients; keep it plain");
+  const auto within = fused(activation);
+  const FusedActivation words = within.value_or(FusedActivation{"none", {}});
+  const at::Tensor y = product->call(x, weight.weight, weight.bias, words.attribute,
+                                     c10::List<std::optional<at::Scalar>>(), words.algorithm);
+  return within ? y : activate(y, activation);
+}
+
 }  // namespace
 
+at::Tensor pack(const at::Tensor& weight) {
+  static const auto reorder = find_operator<PackOperator>("mkldnn::_reorder_linear_weight");
+  static const auto product = find_operator<PackedProduct>("mkldnn::_linear_pointwise");
+  if (!reorder || !product) return weight;
+  // oneDNN chooses the layout by the number of rows that will come; a few hundred and a few
+  // thousand give the same, which also serves single photos best.
+  constexpr int kRows = 1576;
+  return reorder->call(weight, c10::SymInt(kRows));
+}
+
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Epilogue& epilogue) {
-  at::Tensor y = activate(at::linear(x, weight.weight, weight.bias), epilogue.activation);
+  at::Tensor y = weight.weight.is_mkldnn()
+                     ? packed_product(x, weight, epilogue.activation)
+                     : activate(at::linear(x, weight.weight, weight.bias), epilogue.activation);
   // The product is a fresh tensor that nobody else holds: what follows may work in place.
   if (epilogue.scale.defined()) y.mul_(epilogue.scale);
   if (epilogue.residual.defined()) y.add_(epilogue.residual);

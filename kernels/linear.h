@@ -6,12 +6,17 @@
 /// y = x W^T + b, with what follows it done in the same pass.
 namespace vitascope::kernels {
 
-/// The weights of a linear layer. Plain tensors today; packed forms for a precision and an
-/// instruction set hide behind the same type.
+/// The weights of a linear layer.
 struct Weight {
-  at::Tensor weight{};  ///< [out, in]
+  at::Tensor weight{};  ///< [out, in], plain or packed
   at::Tensor bias{};    ///< [out], or undefined
 };
+
+/// The same numbers in the order in which this processor's product reads them (oneDNN's blocked
+/// layout): quicker, but opaque, for inference on the CPU only. Returned as it came where LibTorch
+/// has no packed product for it.
+/// \param weight [out, in], plain, on the CPU
+at::Tensor pack(const at::Tensor& weight);
 
 /// What follows the product; gelu is the exact one (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 enum class Activation { none, gelu, gelu_tanh, quick_gelu, relu, silu };
@@ -26,6 +31,7 @@ struct Epilogue {
 /// residual + scale * activation(x W^T + b).
 /// \param x [..., in]
 /// \return  [..., out], the precision of x
+/// \throws c10::Error when a gradient is wanted through a packed weight
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Epilogue& epilogue = {});
 
 }  // namespace vitascope::kernels

@@ -17,7 +17,9 @@ struct Classifier::Parts {
 };
 
 Classifier Classifier::open(const std::string& model) {
-  auto parts = std::make_unique<Parts>(Parts{weights::open_model(model)});
+  weights::OpenOptions options;
+  options.pack = true;
+  auto parts = std::make_unique<Parts>(Parts{weights::open_model(model, options)});
   if (parts->model.network.config().classes == 0) {
     throw InputError(model, "is a backbone without a head: expected a classifier");
   }

@@ -50,8 +50,9 @@ struct Setting {
 weights::Model random_model(const Options& options, const RunOptions& run) {
   const at::Device device = open_device(run.device, run.verbose);
   apply_threads(run);
-  weights::Model model =
-      weights::random_model(options.model.model, open_options(options.model, run));
+  weights::OpenOptions open = open_options(options.model, run);
+  open.pack = device.is_cpu();
+  weights::Model model = weights::random_model(options.model.model, open);
   move_to(model.network, device);
   return model;
 }
@@ -67,7 +68,7 @@ weights::Model open(const Options& options, const std::string& precision) {
   const std::string& name = options.model.model;
   if (names_architecture(name)) return random_model(options, run);
   try {
-    return open_model(options.model, run);
+    return open_model(options.model, run, /*pack=*/true);
   } catch (const InputError& error) {
     const std::string nearest = nearest_name(name, model::architecture_names());
     if (nearest.empty() || std::filesystem::exists(name)) throw;

@@ -122,17 +122,14 @@ void note_labels(const weights::Model& model, const RunOptions& run) {
 
 int classify(const ClassifyOptions& options) {
   const output::Format format = output::parse_format(options.format);
-  if (options.photos.inputs.empty()) {
-    int none = 0;
-    find_photos(options.photos, none);  // says that there are none, before a model is opened
-  }
   if (!options.save.empty()) check_writable(options.save, options.force);
-  const weights::Model model = open_model(options.model, options.run);
+  int failed = 0;
+  const std::vector<std::string> paths = find_photos(options.photos, failed);
+  const weights::Model model =
+      open_model(options.model, options.run, /*pack=*/paths.size() >= kPackFrom);
   require_head(model);
   require_specification(model);
   note_labels(model, options.run);
-  int failed = 0;
-  const std::vector<std::string> paths = find_photos(options.photos, failed);
   const Selection select = selection(options, model.network.config());
   const bool bars = output::on_terminal();
   Saved saved;

@@ -40,7 +40,8 @@ std::string python_line(const weights::Model& model, const Options& options) {
 int convert(const Options& options) {
   if (options.output.empty()) throw UsageError("no output is given; --output takes a folder");
   const bool timm = options.layout == "timm";
-  const weights::Model model = open_model(options.model, RunOptions{.device = "cpu"});
+  const weights::Model model =
+      open_model(options.model, RunOptions{.device = "cpu"}, /*pack=*/false);
   const c10::InferenceMode guard;
   weights::save_model(model, options.output,
                       timm ? weights::Layout::timm : weights::Layout::transformers, options.force);

@@ -92,16 +92,13 @@ void write(const EmbedOptions& options, const SavedRows& rows,
 
 int embed(const EmbedOptions& options) {
   check_options(options);
-  if (options.photos.inputs.empty()) {
-    int none = 0;
-    find_photos(options.photos, none);  // says that there are none, before a model is opened
-  }
   check_writable(options.output, options.force);
-  const weights::Model model = open_model(options.model, options.run);
-  check_pool(options.pool, model);
-  require_specification(model);
   int failed = 0;
   const std::vector<std::string> paths = find_photos(options.photos, failed);
+  const weights::Model model =
+      open_model(options.model, options.run, /*pack=*/paths.size() >= kPackFrom);
+  check_pool(options.pool, model);
+  require_specification(model);
   SavedRows rows("embeddings");
   std::vector<std::string> photos;
   const auto use = [&](const PhotoResult& result) {

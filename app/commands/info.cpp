@@ -240,7 +240,8 @@ int info(const Options& options) {
     output::print(machine_info(format));
     return 0;
   }
-  const weights::Model model = open_model(options.model, RunOptions{.device = "cpu"});
+  const weights::Model model =
+      open_model(options.model, RunOptions{.device = "cpu"}, /*pack=*/false);
   const c10::InferenceMode guard;
   output::print(format == output::Format::json ? model_json(model) : model_text(model));
   return 0;

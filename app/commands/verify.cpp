@@ -189,7 +189,7 @@ int verify(const Options& options) {
         "no reference is given; --reference takes a .safetensors file that Python wrote");
   }
   const Reference reference = read_reference(options.reference);
-  const weights::Model model = open_model(options.model, options.run);
+  const weights::Model model = open_model(options.model, options.run, /*pack=*/true);
   const c10::InferenceMode guard;
   const double tolerance = options.tolerance.value_or(default_tolerance(options.run.precision));
   const Verification verification =

@@ -99,7 +99,7 @@ TEST(ApplyThreads, SetsLibTorchsNumberAndMayBeCalledAgain) {
   EXPECT_EQ(apply_threads(run), available_cores());
 }
 
-TEST(OpenModel, WithoutANameIsAMistake) { EXPECT_THROW(open_model({}, {}), UsageError); }
+TEST(OpenModel, WithoutANameIsAMistake) { EXPECT_THROW(open_model({}, {}, false), UsageError); }
 
 }  // namespace
 }  // namespace vitascope::app

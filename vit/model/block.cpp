@@ -1,5 +1,7 @@
 #include "vit/model/block.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <chrono>
 
 namespace vitascope::model {
@@ -21,16 +23,37 @@ kernels::Activation kernel_activation(Activation activation) {
   return kernels::Activation::none;
 }
 
+at::Tensor hidden_layer(const at::Tensor& x, const kernels::Weight& fc1, const Config& config) {
+  if (!config.swiglu) {
+    return kernels::linear(x, fc1, {.activation = kernel_activation(config.activation)});
+  }
+  const auto halves = kernels::linear(x, fc1).chunk(2, -1);
+  return at::silu(halves[0]) * halves[1];
+}
+
+/// Rows that go through both layers together. The hidden layer is the largest tensor of a forward
+/// pass; a thousand rows of it keep the cores as busy as all of them do.
+constexpr std::int64_t kRows = 1024;
+
 }  // namespace
 
 at::Tensor Mlp::forward(const at::Tensor& x, const Config& config,
                         const kernels::Epilogue& epilogue) const {
-  if (config.swiglu) {
-    const auto halves = kernels::linear(x, fc1).chunk(2, -1);
-    return kernels::linear(at::silu(halves[0]) * halves[1], fc2, epilogue);
+  const at::Tensor rows = x.flatten(0, -2);
+  const std::int64_t chunks = (rows.size(0) + kRows - 1) / kRows;
+  // Autograd keeps every chunk alive and a GPU wants all rows at once: neither gains.
+  if (chunks <= 1 || at::GradMode::is_enabled() || !x.is_cpu()) {
+    return kernels::linear(hidden_layer(x, fc1, config), fc2, epilogue);
   }
-  const kernels::Epilogue activation{.activation = kernel_activation(config.activation)};
-  return kernels::linear(kernels::linear(x, fc1, activation), fc2, epilogue);
+  at::Tensor out = at::empty_like(x);
+  const auto outs = out.flatten(0, -2).chunk(chunks);
+  const auto inputs = rows.chunk(chunks);
+  const auto residuals = epilogue.residual.flatten(0, -2).chunk(chunks);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    outs[i].copy_(kernels::linear(hidden_layer(inputs[i], fc1, config), fc2,
+                                  {.scale = epilogue.scale, .residual = residuals[i]}));
+  }
+  return out;
 }
 
 at::Tensor Block::forward(const at::Tensor& x, const Config& config, kernels::Backend backend,

@@ -15,6 +15,7 @@ struct Mlp {
   kernels::Weight fc2;  ///< [C, M]
 
   /// residual + gamma * fc2(activation(fc1(x))); SwiGLU: fc2(silu(gate) * up).
+  /// \param epilogue LayerScale and the residual, which must be given
   at::Tensor forward(const at::Tensor& x, const Config& config,
                      const kernels::Epilogue& epilogue) const;
 };

@@ -91,6 +91,17 @@ std::vector<std::pair<std::string, at::Tensor*>> VisionTransformer::parameters()
   return wanted;
 }
 
+std::vector<at::Tensor*> VisionTransformer::product_weights() {
+  std::vector<at::Tensor*> weights;
+  for (Block& block : blocks_) {
+    for (kernels::Weight* one :
+         {&block.attn.qkv, &block.attn.proj, &block.mlp.fc1, &block.mlp.fc2}) {
+      weights.push_back(&one->weight);
+    }
+  }
+  return weights;
+}
+
 Output VisionTransformer::forward(const at::Tensor& pixels, const ForwardOptions& options) const {
   PartTimes* times = options.times;
   const auto record = [&](const at::Tensor& hidden) {

@@ -45,6 +45,9 @@ class VisionTransformer {
   /// Name (timm's) and slot of every parameter, in the order of parameter_shapes(config()).
   std::vector<std::pair<std::string, at::Tensor*>> parameters();
 
+  /// The weight of every product in the blocks: where the time goes, and what kernels::pack is for.
+  std::vector<at::Tensor*> product_weights();
+
   /// \param pixels float32 [B, 3, H, W]; H and W may differ from the model's own input size, and
   ///        the position embedding is then interpolated by the family's rule
   /// \throws std::invalid_argument when H or W is not a multiple of the patch edge

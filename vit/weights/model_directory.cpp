@@ -238,7 +238,7 @@ Model open_model(const std::string& name, const OpenOptions& options) {
     // The configuration was sound; the size of the pictures came after it.
     throw InputError(opened.files.folder, error.what());
   }
-  assemble(opened.tensors, assignments, options.precision, model.network);
+  assemble(opened.tensors, assignments, options.precision, options.pack, model.network);
   return model;
 }
 
@@ -272,7 +272,7 @@ Model random_model(const std::string& architecture, const OpenOptions& options) 
   description.config = *config;
   add_labels(model, description, options);
   model.network = model::VisionTransformer(*config);
-  assemble_random(options.precision, model.network);
+  assemble_random(options.precision, options.pack, model.network);
   return model;
 }
 

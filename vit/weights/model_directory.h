@@ -18,6 +18,7 @@ struct OpenOptions {
   std::string preprocessor_file;          ///< a preprocessor_config.json to use instead
   std::optional<image::Size> input_size;  ///< another input size than the model's own
   at::ScalarType precision = at::kFloat;  ///< kFloat or kBFloat16
+  bool pack = false;  ///< weights for inference on the CPU alone: quicker, opaque
 };
 
 /// An opened model with all that is known of it.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
+#include "kernels/linear.h"
 #include "vit/error.h"
 
 namespace vitascope::weights {
@@ -62,6 +64,12 @@ at::Tensor assemble_one(const StoredTensors& tensors, const Assignment& assignme
   return result;
 }
 
+std::set<at::Tensor*> slots_to_pack(bool pack, model::VisionTransformer& network) {
+  if (!pack) return {};
+  const std::vector<at::Tensor*> slots = network.product_weights();
+  return {slots.begin(), slots.end()};
+}
+
 }  // namespace
 
 at::ScalarType scalar_type(DType dtype) {
@@ -109,21 +117,28 @@ at::Tensor view_of(const StoredTensor& stored) {
 }
 
 void assemble(const StoredTensors& tensors, const std::vector<Assignment>& assignments,
-              at::ScalarType precision, model::VisionTransformer& network) {
+              at::ScalarType precision, bool pack, model::VisionTransformer& network) {
   std::map<std::string, const Assignment*> by_name;
   for (const Assignment& assignment : assignments) by_name[assignment.parameter] = &assignment;
+  const std::set<at::Tensor*> packed = slots_to_pack(pack, network);
   for (auto& [name, slot] : network.parameters()) {
-    *slot = assemble_one(tensors, *by_name.at(name), precision);
+    const Assignment& assignment = *by_name.at(name);
+    *slot = assemble_one(tensors, assignment, precision);
+    if (!packed.contains(slot)) continue;
+    *slot = kernels::pack(*slot);
+    if (!slot->is_mkldnn()) continue;
+    for (const std::string& source : assignment.sources) release_pages(tensors.tensors.at(source));
   }
 }
 
-void assemble_random(at::ScalarType precision, model::VisionTransformer& network) {
+void assemble_random(at::ScalarType precision, bool pack, model::VisionTransformer& network) {
   constexpr std::int64_t kPool = 1 << 20;
   const at::Generator generator = at::detail::createCPUGenerator(/*seed=*/20210622);
   const at::Tensor pool = at::empty({kPool}, at::kFloat).normal_(0, 0.02, generator).to(precision);
   std::int64_t offset = 0;
   const auto shapes = model::parameter_shapes(network.config());
   auto parameters = network.parameters();
+  const std::set<at::Tensor*> packed = slots_to_pack(pack, network);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     auto& [name, slot] = parameters[i];
     *slot = at::empty(shapes[i].shape, at::TensorOptions(precision));
@@ -139,6 +154,7 @@ void assemble_random(at::ScalarType precision, model::VisionTransformer& network
       done += count;
       offset = (offset + count) % kPool;
     }
+    if (packed.contains(slot)) *slot = kernels::pack(*slot);
   }
 }
 

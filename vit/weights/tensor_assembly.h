@@ -23,12 +23,14 @@ at::Tensor view_of(const StoredTensor& stored);
 /// Fills every parameter of `network`. What lies in the file as the network wants it stays a view
 /// of the mapped file. What must be converted or concatenated is copied once, straight into its
 /// final place, and the pages that it came from are given back, so that memory holds each weight
-/// once. \param precision kFloat or kBFloat16
+/// once.
+/// \param precision kFloat or kBFloat16
+/// \param pack      weights of products as kernels::pack leaves them: for inference on the CPU
 void assemble(const StoredTensors& tensors, const std::vector<Assignment>& assignments,
-              at::ScalarType precision, model::VisionTransformer& network);
+              at::ScalarType precision, bool pack, model::VisionTransformer& network);
 
 /// Fills every parameter with repeatable random numbers, as a trained network's are in size: for
 /// benchmarks. Parameters share one pool of numbers, which makes it quick.
-void assemble_random(at::ScalarType precision, model::VisionTransformer& network);
+void assemble_random(at::ScalarType precision, bool pack, model::VisionTransformer& network);
 
 }  // namespace vitascope::weights

@@ -73,6 +73,23 @@ TEST(VisionTransformer, MultiLabelProbabilitiesAreIndependent) {
   EXPECT_NEAR(each[0][1].item<double>(), 1 / (1 + std::exp(-1.0)), 1e-6);
 }
 
+TEST(VisionTransformer, LargeBatchesGiveWhatSmallOnesGive) {
+  // 200 photos of 7 tokens are more rows than the MLP takes at a time.
+  for (const bool swiglu : {false, true}) {
+    Config config = tests::tiny_config();
+    config.swiglu = swiglu;
+    config.layer_scale = true;
+    const VisionTransformer network = tests::random_weights(config);
+    const c10::InferenceMode guard;
+    const at::Tensor pixels = at::randn({200, 3, 8, 12});
+    const at::Tensor together = network.forward(pixels).tokens;
+    for (const std::int64_t begin : {0, 100, 140}) {
+      const at::Tensor few = network.forward(pixels.narrow(0, begin, 60)).tokens;
+      EXPECT_TRUE(at::allclose(together.narrow(0, begin, 60), few, 1e-5, 1e-5)) << swiglu << begin;
+    }
+  }
+}
+
 TEST(VisionTransformer, RefusesAnInputThatPatchesDoNotFit) {
   const VisionTransformer network = tests::random_weights(tests::tiny_config());
   EXPECT_THROW(network.forward(at::randn({1, 3, 9, 12})), std::invalid_argument);

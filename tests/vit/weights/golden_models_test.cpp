@@ -68,12 +68,14 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
   return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
 }
 
-class GoldenModel : public testing::TestWithParam<std::tuple<Case, kernels::Backend>> {};
+class GoldenModel : public testing::TestWithParam<std::tuple<Case, kernels::Backend, bool>> {};
 
 TEST_P(GoldenModel, GivesWhatPythonGave) {
-  const auto& [item, backend] = GetParam();
+  const auto& [item, backend, pack] = GetParam();
   const c10::InferenceMode inference;
-  const Model model = open_model(tests::golden(std::string("models/") + item.model));
+  OpenOptions options;
+  options.pack = pack;
+  const Model model = open_model(tests::golden(std::string("models/") + item.model), options);
   const Expected expected(tests::golden(std::string("models/") + item.expected));
   model::Trace trace;
   trace.want_hidden_states = trace.want_queries_and_keys = true;
@@ -104,9 +106,9 @@ TEST_P(GoldenModel, GivesWhatPythonGave) {
 }
 
 std::string case_name(const testing::TestParamInfo<GoldenModel::ParamType>& info) {
-  const auto& [item, backend] = info.param;
-  std::string name =
-      std::string(item.model) + "_for_" + item.expected + "_by_" + kernels::backend_name(backend);
+  const auto& [item, backend, pack] = info.param;
+  std::string name = std::string(item.model) + "_for_" + item.expected + "_by_" +
+                     kernels::backend_name(backend) + (pack ? "_packed" : "");
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
@@ -115,7 +117,8 @@ std::string case_name(const testing::TestParamInfo<GoldenModel::ParamType>& info
 INSTANTIATE_TEST_SUITE_P(Models, GoldenModel,
                          testing::Combine(testing::ValuesIn(kCases),
                                           testing::Values(kernels::Backend::sdpa,
-                                                          kernels::Backend::math)),
+                                                          kernels::Backend::math),
+                                          testing::Bool()),
                          case_name);
 
 }  // namespace

@@ -72,11 +72,12 @@ class Assemble : public testing::Test {
     }
   }
 
-  std::map<std::string, at::Tensor> assembled(at::ScalarType precision = at::kFloat) {
+  std::map<std::string, at::Tensor> assembled(at::ScalarType precision = at::kFloat,
+                                              bool pack = false) {
     std::vector<Assignment> list;
     for (const auto& [name, assignment] : assignments) list.push_back(assignment);
     model::VisionTransformer network(config);
-    assemble(tensors, list, precision, network);
+    assemble(tensors, list, precision, pack, network);
     std::map<std::string, at::Tensor> all;
     for (const auto& [name, slot] : network.parameters()) all[name] = *slot;
     return all;
@@ -102,6 +103,17 @@ TEST_F(Assemble, ConvertsToThePrecisionThatIsAsked) {
     EXPECT_EQ(tensor.scalar_type(), at::kBFloat16) << name;
     EXPECT_TRUE(tensor.equal(counted(tensor.sizes().vec()).to(at::kBFloat16))) << name;
   }
+}
+
+TEST_F(Assemble, PacksTheWeightsOfProductsAndNothingElse) {
+  const auto all = assembled(at::kFloat, /*pack=*/true);
+  int packed = 0;
+  for (const auto& [name, tensor] : all) {
+    packed += tensor.is_mkldnn();
+    const at::Tensor plain = tensor.is_mkldnn() ? tensor.to_dense() : tensor;
+    EXPECT_TRUE(plain.equal(counted(tensor.sizes().vec()))) << name;
+  }
+  EXPECT_EQ(packed, 4);
 }
 
 TEST_F(Assemble, PutsSourcesBelowEachOther) {
@@ -140,7 +152,7 @@ TEST_F(Assemble, TurnsConvolutionKernels) {
 TEST(AssembleRandom, IsRepeatableAndOfTheSizeOfTrainedWeights) {
   const auto weights = [] {
     model::VisionTransformer network(*model::architecture("vit_tiny_patch16_224"));
-    assemble_random(at::kFloat, network);
+    assemble_random(at::kFloat, false, network);
     std::map<std::string, at::Tensor> all;
     for (const auto& [name, slot] : network.parameters()) all[name] = *slot;
     return all;
