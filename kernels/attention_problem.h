@@ -7,9 +7,11 @@
 /// CPU and for CUDA. Sizes and strides count elements, in 64 bits.
 
 #if defined(__CUDACC__)
-#define VITASCOPE_HOST_DEVICE __host__ __device__
+#define VITASCOPE_HOST_DEVICE __host__ __device__ __forceinline__
 #else
-#define VITASCOPE_HOST_DEVICE
+// Always inline: these functions are compiled for several instruction sets, and the linker, which
+// keeps one copy of an ordinary inline function, might keep one that this processor lacks.
+#define VITASCOPE_HOST_DEVICE __attribute__((always_inline)) inline
 #endif
 
 namespace vitascope::kernels {
