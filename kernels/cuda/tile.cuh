@@ -1,0 +1,113 @@
+#pragma once
+
+#include "kernels/attention_problem.h"
+#include "kernels/cuda/ptx.cuh"
+
+/// \file
+/// Tiles of q, k, v and dout in shared memory, and how a warp reads its fragments from them.
+namespace vitascope::kernels::cuda {
+
+/// Elements from one row of a tile to the next. 8 more than the width, which is a multiple of 16:
+/// the rows of an 8 x 8 matrix then begin in different banks, so that ldmatrix has no conflicts.
+template <int kWidth>
+inline constexpr int kRowStride = kWidth + 8;
+
+/// Rows of [N, D] as a kernel reads them.
+template <class T>
+struct Rows {
+  const T* first;       ///< row 0
+  std::int64_t stride;  ///< elements from row to row
+  int width;            ///< D
+  bool packets;         ///< rows begin at multiples of 16 bytes
+};
+
+/// Brings rows [begin, begin + kRows) of `from` into `tile` [kRows][kWidth + 8]; rows from `end` on
+/// and columns from D on become 0. With packets the copy is under way only (copy_async_commit).
+template <int kWidth, int kRows, int kThreads, class T>
+__device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int64_t begin,
+                                          std::int64_t end) {
+  constexpr int kPackets = kWidth / 8;
+  for (int i = static_cast<int>(threadIdx.x); i < kRows * kPackets; i += kThreads) {
+    const int row = i / kPackets, column = i % kPackets * 8;
+    T* to = tile + row * kRowStride<kWidth> + column;
+    const bool inside = begin + row < end && column < from.width;
+    const T* source = from.first + (inside ? (begin + row) * from.stride + column : 0);
+    if (from.packets) {
+      copy_async(to, source, !inside);
+    } else {
+      for (int e = 0; e < 8; ++e) to[e] = inside && column + e < from.width ? source[e] : T{};
+    }
+  }
+}
+
+/// Fragment of A, 16 x 16: rows `row`.. and columns `column`.. of the tile.
+template <int kWidth, class T>
+__device__ __forceinline__ void load_a(std::uint32_t (&a)[4], const T* tile, int row, int column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  ldmatrix_x4(a, tile + (row + lane % 16) * kRowStride<kWidth> + column + lane / 16 * 8);
+}
+
+/// Fragments of B for 16 columns of the product that are rows `row`.. of the tile, and 16 steps of
+/// the sum that are its columns `column`..: b[0], b[1] serve the first 8, b[2], b[3] the others.
+template <int kWidth, class T>
+__device__ __forceinline__ void load_b(std::uint32_t (&b)[4], const T* tile, int row, int column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  ldmatrix_x4(
+      b, tile + (row + lane / 16 * 8 + lane % 8) * kRowStride<kWidth> + column + lane / 8 % 2 * 8);
+}
+
+/// The same where the tile's rows `row`.. are the steps of the sum and its columns the product's.
+template <int kWidth, class T>
+__device__ __forceinline__ void load_b_trans(std::uint32_t (&b)[4], const T* tile, int row,
+                                             int column) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  ldmatrix_x4_trans(b, tile + (row + lane % 16) * kRowStride<kWidth> + column + lane / 16 * 8);
+}
+
+/// Whether a pair of elements holds NaN or infinity.
+template <class T>
+__device__ __forceinline__ bool has_nonfinite(std::uint32_t pair) {
+  constexpr std::uint32_t low = kExponents<T> & 0xFFFF, high = kExponents<T> & 0xFFFF0000;
+  return (pair & low) == low || (pair & high) == high;
+}
+
+/// Element `half` of a pair, as float.
+template <class T>
+__device__ __forceinline__ float element_of(std::uint32_t pair, int half) {
+  return to_float(T{static_cast<std::uint16_t>(pair >> (16 * half))});
+}
+
+/// d += a b where an `a` of 0 takes nothing from its b, be that NaN or infinity: what a query does
+/// not see cannot reach it. Rare, hence element by element.
+template <class T>
+__device__ void multiply_by_element(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
+                                    std::uint32_t b1) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int k = 0; k < 16; ++k) {
+    const int quad = k % 8 / 2, half = k % 2;
+    const int from_a = lane / 4 * 4 + quad;
+    const std::uint32_t upper = __shfl_sync(~0u, k < 8 ? a[0] : a[2], from_a);
+    const std::uint32_t lower = __shfl_sync(~0u, k < 8 ? a[1] : a[3], from_a);
+    for (int n = 0; n < 2; ++n) {
+      const int column = lane % 4 * 2 + n;
+      const std::uint32_t pair = __shfl_sync(~0u, k < 8 ? b0 : b1, column * 4 + quad);
+      const float b = element_of<T>(pair, half);
+      const float above = element_of<T>(upper, half), below = element_of<T>(lower, half);
+      if (above != 0) d[n] += above * b;
+      if (below != 0) d[2 + n] += below * b;
+    }
+  }
+}
+
+/// d += a b; kGuarded: where b may hold NaN that `a` hides by a weight of 0.
+template <bool kGuarded, class T>
+__device__ __forceinline__ void multiply(float (&d)[4], const std::uint32_t (&a)[4],
+                                         std::uint32_t b0, std::uint32_t b1) {
+  if (kGuarded && __any_sync(~0u, has_nonfinite<T>(b0) || has_nonfinite<T>(b1))) {
+    multiply_by_element<T>(d, a, b0, b1);
+  } else {
+    mma_16x8x16<T>(d, a, b0, b1);
+  }
+}
+
+}  // namespace vitascope::kernels::cuda
