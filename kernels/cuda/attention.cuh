@@ -21,11 +21,22 @@ struct Choice {
   std::int64_t shared_bytes = 0;  ///< of a block
 };
 
-/// What `launch` will do with the same arguments.
+/// \name What `launch` will do with the same arguments
+/// @{
 Choice supports(const ForwardProblem& problem, const Chip& chip);
+Choice supports(const BackwardProblem& problem, const Chip& chip);
+Choice supports(const MapProblem& problem, const Chip& chip);
+Choice supports(const MapGradientProblem& problem, const Chip& chip);
+/// @}
 
-/// Starts the kernel that `supports` names.
+/// \name Starts the kernel that `supports` names
 /// \return nullptr when it was started, else why not
+/// @{
 const char* launch(const ForwardProblem& problem, const Chip& chip, Stream stream);
+/// \param delta memory for B * H * Nq floats, free again when the work is done
+const char* launch(const BackwardProblem& problem, float* delta, const Chip& chip, Stream stream);
+const char* launch(const MapProblem& problem, const Chip& chip, Stream stream);
+const char* launch(const MapGradientProblem& problem, const Chip& chip, Stream stream);
+/// @}
 
 }  // namespace vitascope::kernels::cuda

@@ -7,6 +7,7 @@
 // wants. Of the last tile only as many steps of 16 keys are done as there are keys.
 #include "kernels/cuda/attention.cuh"
 #include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/plan.cuh"
 #include "kernels/cuda/score.cuh"
 #include "kernels/cuda/tile.cuh"
 
@@ -14,11 +15,6 @@ namespace vitascope::kernels::cuda {
 namespace {
 
 constexpr int kTile = 64, kWarps = kTile / 16, kThreads = 32 * kWarps, kSteps = kTile / 16;
-
-/// Whether rows of q, k, v begin at multiples of 16 bytes, and pairs of out at multiples of 4.
-struct Layout {
-  bool packets, pairs;
-};
 
 /// What a warp knows of its 16 queries; a lane of two: rows lane / 4 and lane / 4 + 8.
 template <int kWidth>
@@ -192,20 +188,9 @@ __device__ __forceinline__ void finish(const ForwardProblem& problem, const Plac
     }
     const float factor = kGeneral ? kept_factor(problem.dropout) : 1;
     const float inverse = sum == 0 ? 0 : factor / sum;
-    T* out = static_cast<T*>(problem.out) +
-             problem.out_strides.offset(place.batch, place.head, query) + lane % 4 * 2;
-#pragma unroll
-    for (int n = 0; n < kWidth / 8; ++n) {
-      if (8 * n >= problem.width) continue;
-      const std::uint32_t pair =
-          pack<T>(softmax.out[n][2 * r] * inverse, softmax.out[n][2 * r + 1] * inverse);
-      if (layout.pairs) {
-        store_word(out + 8 * n, pair);
-      } else {
-        out[8 * n] = T{static_cast<std::uint16_t>(pair)};
-        out[8 * n + 1] = T{static_cast<std::uint16_t>(pair >> 16)};
-      }
-    }
+    T* out =
+        static_cast<T*>(problem.out) + problem.out_strides.offset(place.batch, place.head, query);
+    store_row(out, softmax.out, r, inverse, static_cast<int>(problem.width), layout.pairs);
   }
 }
 
@@ -264,13 +249,8 @@ __global__ void __launch_bounds__(kThreads)
   if (!idle) finish<kGeneral, T>(problem, place, layout, softmax);
 }
 
-struct Plan : Choice {
-  void (*function)(ForwardProblem, Layout) = nullptr;
-  Layout layout{};
-};
-
 template <class T>
-void plan_for_type(const ForwardProblem& problem, Plan& plan) {
+void plan_for_type(const ForwardProblem& problem, Plan<ForwardProblem>& plan) {
   with_width(problem.width, [&](auto width) {
     constexpr int kWidth = decltype(width)::value;
     const bool plain = is_plain(problem);
@@ -281,25 +261,15 @@ void plan_for_type(const ForwardProblem& problem, Plan& plan) {
   });
 }
 
-Plan plan_for(const ForwardProblem& problem, const Chip& chip) {
-  Plan plan;
+Plan<ForwardProblem> plan_for(const ForwardProblem& problem, const Chip& chip) {
+  if (problem.element == Element::f32 || problem.width % 8 != 0) {
+    return plan_scalar_forward(problem);
+  }
+  Plan<ForwardProblem> plan;
   plan.unsupported = common_limits(problem, kTile, problem.queries);
-  if (plan.unsupported == nullptr && problem.width % 8 != 0) {
-    plan.unsupported = "head width is not a multiple of 8";
-  }
-  if (plan.unsupported != nullptr) return plan;
-  switch (problem.element) {
-    case Element::bf16:
-      plan_for_type<BFloat16>(problem, plan);
-      break;
-    case Element::f16:
-      plan_for_type<Float16>(problem, plan);
-      break;
-    case Element::f32:
-      plan.unsupported = "float32";
-      return plan;
-  }
-  if (plan.shared_bytes > chip.shared_bytes) plan.unsupported = "too little shared memory";
+  if (problem.element == Element::bf16) plan_for_type<BFloat16>(problem, plan);
+  if (problem.element == Element::f16) plan_for_type<Float16>(problem, plan);
+  if (plan.shared_bytes > chip.shared_bytes) return plan_scalar_forward(problem);
   plan.threads = kThreads;
   plan.blocks = problem.batch * problem.heads * ((problem.queries + kTile - 1) / kTile);
   plan.layout = {rows_in_packets(problem.q, problem.q_strides) &&
@@ -314,10 +284,7 @@ Plan plan_for(const ForwardProblem& problem, const Chip& chip) {
 Choice supports(const ForwardProblem& problem, const Chip& chip) { return plan_for(problem, chip); }
 
 const char* launch(const ForwardProblem& problem, const Chip& chip, Stream stream) {
-  const Plan plan = plan_for(problem, chip);
-  if (plan.unsupported != nullptr || plan.blocks == 0) return plan.unsupported;
-  return start(plan.function, plan.blocks, plan.threads, plan.shared_bytes, stream, problem,
-               plan.layout);
+  return start(plan_for(problem, chip), problem, stream);
 }
 
 }  // namespace vitascope::kernels::cuda

@@ -25,6 +25,19 @@ void with_width(std::int64_t width, const Function& function) {
   return function(std::integral_constant<int, 128>());
 }
 
+/// Calls `function` with a value of the type that holds elements.
+template <class Function>
+void with_type(Element element, const Function& function) {
+  switch (element) {
+    case Element::f32:
+      return function(TypeOf<Element::f32>::type{});
+    case Element::bf16:
+      return function(TypeOf<Element::bf16>::type{});
+    case Element::f16:
+      return function(TypeOf<Element::f16>::type{});
+  }
+}
+
 /// Whether every row of 16-bit elements begins at a multiple of 16 bytes.
 inline bool rows_in_packets(const void* first, const Strides& strides) {
   return reinterpret_cast<std::uintptr_t>(first) % 16 == 0 && strides.batch % 8 == 0 &&

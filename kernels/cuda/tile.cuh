@@ -64,6 +64,28 @@ __device__ __forceinline__ void load_b_trans(std::uint32_t (&b)[4], const T* til
   ldmatrix_x4_trans(b, tile + (row + lane % 16) * kRowStride<kWidth> + column + lane / 16 * 8);
 }
 
+/// Writes one of the two rows that a lane has in fragments of C, times `factor`.
+/// \param r     0: the lane's upper row, 1: its lower
+/// \param row   where that row begins in global memory
+/// \param pairs whether rows begin at multiples of two elements
+template <int kTiles, class T>
+__device__ __forceinline__ void store_row(T* row, const float (&fragments)[kTiles][4], int r,
+                                          float factor, int width, bool pairs) {
+  T* to = row + threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int n = 0; n < kTiles; ++n) {
+    if (8 * n >= width) continue;
+    const std::uint32_t pair =
+        pack<T>(fragments[n][2 * r] * factor, fragments[n][2 * r + 1] * factor);
+    if (pairs) {
+      store_word(to + 8 * n, pair);
+    } else {
+      to[8 * n] = T{static_cast<std::uint16_t>(pair)};
+      to[8 * n + 1] = T{static_cast<std::uint16_t>(pair >> 16)};
+    }
+  }
+}
+
 /// Whether a pair of elements holds NaN or infinity.
 template <class T>
 __device__ __forceinline__ bool has_nonfinite(std::uint32_t pair) {

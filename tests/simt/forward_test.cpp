@@ -1,9 +1,4 @@
-#include <gtest/gtest.h>
-
-#include <cmath>
-
-#include "kernels/cuda/attention.cuh"
-#include "tests/simt/golden_case.h"
+#include "tests/simt/expectation.h"
 
 namespace simt {
 namespace {
@@ -11,8 +6,7 @@ namespace {
 using vitascope::kernels::ForwardProblem;
 using vitascope::kernels::cuda::Chip;
 using vitascope::kernels::cuda::launch;
-
-constexpr Chip kSmallestChip{99 * 1024};  // sm_89 and sm_120
+using vitascope::kernels::cuda::supports;
 
 /// Results of a forward pass in the order [B, H, N, D].
 struct Result {
@@ -32,29 +26,10 @@ Result run_forward(const GoldenCase& golden, Element element, std::size_t misali
   problem.lse = static_cast<float*>(lse.data());
   const char* unsupported = launch(problem, kSmallestChip, nullptr);
   if (unsupported != nullptr) throw std::runtime_error(unsupported);
-  Result result;
-  for (std::int64_t row = 0; row < rows; ++row) {
-    const std::int64_t plane = row / problem.queries;
-    const std::int64_t begin = problem.out_strides.offset(
-        plane / problem.heads, plane % problem.heads, row % problem.queries);
-    for (std::int64_t d = 0; d < problem.width; ++d) result.out.push_back(out[begin + d]);
-    result.lse.push_back(lse[row]);
-  }
+  Result result{
+      from_rows_of_heads(out, problem.batch, problem.heads, problem.queries, problem.width), {}};
+  for (std::int64_t row = 0; row < rows; ++row) result.lse.push_back(lse[row]);
   return result;
-}
-
-void expect_near(const std::vector<float>& got, const std::vector<float>& expected, double limit,
-                 const char* name) {
-  ASSERT_EQ(got.size(), expected.size()) << name;
-  double largest = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got[i] == expected[i]) continue;  // infinities among them
-    const double error = std::abs(double{got[i]} - double{expected[i]});
-    if (!(error <= largest)) largest = error, at = i;
-  }
-  EXPECT_LE(largest, limit) << name << "[" << at << "]: " << got[at] << ", expected "
-                            << expected[at];
 }
 
 void expect_forward(const GoldenCase& golden, Element element, bool lengths_as_mask = false) {
@@ -70,24 +45,23 @@ void expect_forward(const GoldenCase& golden, Element element, bool lengths_as_m
   }
 }
 
-class SimtForward : public testing::TestWithParam<std::string> {};
+class SimtForward : public testing::TestWithParam<CaseAndType> {};
 
-TEST_P(SimtForward, Bfloat16KeepsTheLimits) {
+TEST_P(SimtForward, KeepsTheLimits) {
+  const auto& [name, element] = GetParam();
   set_seed(1);
-  expect_forward(read_golden_case(GetParam()), Element::bf16);
+  expect_forward(read_golden_case(name), element);
 }
 
-TEST_P(SimtForward, Float16KeepsTheLimits) {
-  set_seed(2);
-  expect_forward(read_golden_case(GetParam()), Element::f16);
-}
+INSTANTIATE_TEST_SUITE_P(Golden, SimtForward, every_case_and_type(), case_and_type_name);
 
 // By lengths, hidden keys are never read; by a mask they are, NaN and infinity included.
 TEST(SimtForwardMask, HidesPoisonedKeys) {
   for (const char* name : {"poison_n17_d32", "poison_n50_d32", "poison_dead_n16_d16"}) {
-    SCOPED_TRACE(name);
-    expect_forward(read_golden_case(name), Element::bf16, true);
-    expect_forward(read_golden_case(name), Element::f16, true);
+    for (const Element element : {Element::f32, Element::bf16, Element::f16}) {
+      SCOPED_TRACE(name + type_name(element));
+      expect_forward(read_golden_case(name), element, true);
+    }
   }
 }
 
@@ -106,8 +80,32 @@ TEST(SimtForwardLayout, OrderOfThreadsAndAlignmentChangeNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Golden, SimtForward, testing::ValuesIn(golden_case_names()),
-                         [](const auto& info) { return info.param; });
+TEST(SimtForwardChoice, NamesItsKernel) {
+  ForwardProblem problem;
+  problem.batch = problem.heads = 1;
+  problem.queries = problem.keys = 197;
+  problem.width = 64;
+  problem.element = Element::bf16;
+  EXPECT_STREQ(supports(problem, kSmallestChip).kernel, "tensor cores");
+  problem.visible.causal = true;
+  EXPECT_STREQ(supports(problem, kSmallestChip).kernel, "tensor cores, general scores");
+  EXPECT_STREQ(supports(problem, Chip{16 * 1024}).kernel, "scalar");
+  problem.width = 63;
+  EXPECT_STREQ(supports(problem, kSmallestChip).kernel, "scalar");
+  problem.width = 136;
+  EXPECT_STREQ(supports(problem, kSmallestChip).unsupported, "head width is not 1 to 128");
+}
+
+TEST(SimtForwardChoice, WithoutQueriesThereIsNothingToDo) {
+  ForwardProblem problem;
+  problem.batch = problem.heads = 1;
+  problem.keys = 5;
+  problem.width = 16;
+  for (const Element element : {Element::f32, Element::f16}) {
+    problem.element = element;
+    EXPECT_EQ(launch(problem, kSmallestChip, nullptr), nullptr);
+  }
+}
 
 }  // namespace
 }  // namespace simt

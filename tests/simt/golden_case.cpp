@@ -55,6 +55,9 @@ double GoldenCase::limit(const std::string& tensor, Element element) const {
   const double model = error_of(info, "kernel_model_max_abs_error", type, entry);
   const double factor = gradient ? 3 : 2;
   if (huge() && tensor == "lse") return 0.008;
+  // The tables are of query 0. Of the others it is known that lse has steps of 0.008, which moves
+  // a probability by 0.4 %.
+  if (huge() && tensor == "probs_headmean") return 0.004;
   if (huge() && (gradient || map)) return factor * model + 1e-5;
   if (element == Element::f32) {
     double largest = 0;

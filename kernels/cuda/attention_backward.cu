@@ -1,0 +1,391 @@
+// The backward pass by tensor cores: bfloat16 and float16. A block has 4 warps; a warp keeps 16
+// rows of one side, with the sums of their gradients, in registers, while tiles of the other side
+// take turns in two places of shared memory. Scores are made anew, 16 x 16 at a time, and are at
+// once what the products for the gradients want.
+#include "kernels/cuda/backward.cuh"
+#include "kernels/cuda/dispatch.cuh"
+#include "kernels/cuda/tile.cuh"
+
+namespace vitascope::kernels::cuda {
+namespace {
+
+constexpr int kRows = 64, kThreads = 128;  // of the side that a block keeps
+constexpr int kTile = 32;                  // rows of the other side
+
+/// Two products of 16 x 16, as the fragments of C.
+struct Products {
+  float scores[2][4] = {}, gradients[2][4] = {};
+};
+
+/// 16 rows of a warp in registers, as the fragments of A.
+template <int kWidth, class T>
+struct Kept {
+  std::uint32_t rows[kWidth / 16][4];
+
+  __device__ __forceinline__ explicit Kept(const T* tile) {
+    const int row = static_cast<int>(threadIdx.x) / 32 * 16;
+#pragma unroll
+    for (int k = 0; k < kWidth / 16; ++k) load_a<kWidth>(rows[k], tile, row, 16 * k);
+  }
+};
+
+/// `kept` times 16 rows, from `row` on, of the tile.
+template <int kWidth, class T>
+__device__ __forceinline__ void multiply_rows(float (&products)[2][4], const Kept<kWidth, T>& kept,
+                                              const T* tile, int row) {
+#pragma unroll
+  for (int k = 0; k < kWidth / 16; ++k) {
+    std::uint32_t b[4];
+    load_b<kWidth>(b, tile, row, 16 * k);
+    mma_16x8x16<T>(products[0], kept.rows[k], b[0], b[1]);
+    mma_16x8x16<T>(products[1], kept.rows[k], b[2], b[3]);
+  }
+}
+
+/// sums += values (rounded to T) times 16 rows, from `row` on, of the tile.
+template <bool kGuarded, int kWidth, class T>
+__device__ __forceinline__ void add_products(float (&sums)[kWidth / 8][4],
+                                             const float (&values)[2][4], const T* tile, int row) {
+  const std::uint32_t a[4] = {
+      pack<T>(values[0][0], values[0][1]), pack<T>(values[0][2], values[0][3]),
+      pack<T>(values[1][0], values[1][1]), pack<T>(values[1][2], values[1][3])};
+#pragma unroll
+  for (int n = 0; n < kWidth / 16; ++n) {
+    std::uint32_t b[4];
+    load_b_trans<kWidth>(b, tile, row, 16 * n);
+    multiply<kGuarded, T>(sums[2 * n], a, b[0], b[1]);
+    multiply<kGuarded, T>(sums[2 * n + 1], a, b[2], b[3]);
+  }
+}
+
+/// Row and column, in a 16 x 16 product, of element c of fragment n of a lane.
+__device__ __forceinline__ int row_of_element(int c) {
+  return static_cast<int>(threadIdx.x) % 32 / 4 + c / 2 * 8;
+}
+__device__ __forceinline__ int column_of_element(int n, int c) {
+  return 8 * n + static_cast<int>(threadIdx.x) % 4 * 2 + c % 2;
+}
+
+/// Which of a lane's 8 elements of a product are seen, and which dropout keeps.
+struct Bits {
+  unsigned seen = 0xFF, kept = 0xFF;
+};
+
+/// \param at the (query, key) of a row and a column
+template <class At>
+__device__ __forceinline__ Bits bits_of(const BackwardProblem& problem, const Place& place,
+                                        const At& at) {
+  Bits bits{0, 0};
+#pragma unroll 1
+  for (int e = 0; e < 8; ++e) {
+    const auto pair = at(row_of_element(e % 4), column_of_element(e / 4, e % 4));
+    bits.seen |= static_cast<unsigned>(sees(problem, place, pair.query, pair.key)) << e;
+    bits.kept |= static_cast<unsigned>(problem.dropout.probability == 0 ||
+                                       keeps(problem, place, pair.query, pair.key))
+                 << e;
+  }
+  return bits;
+}
+
+struct Pair {
+  std::int64_t query, key;
+};
+
+/// Scores of keys from `count` on become -inf. Their rows are zeros, but where every score is far
+/// below 0, the exponential of 0 would be infinite.
+__device__ __forceinline__ void hide_columns(float (&scores)[2][4], std::int64_t count) {
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      if (column_of_element(n, c) >= count) scores[n][c] = VITASCOPE_MINUS_INFINITY;
+    }
+  }
+}
+
+/// Turns scores into probabilities and products of dout and v into gradients of scores.
+/// \param lse_of, delta_of of the query that element (n, c) belongs to
+template <bool kGeneral, class At, class LseOf, class DeltaOf>
+__device__ __forceinline__ void weigh(const BackwardProblem& problem, const Place& place,
+                                      Products& products, const At& at, const LseOf& lse_of,
+                                      const DeltaOf& delta_of) {
+  Bits bits;
+  if constexpr (kGeneral) bits = bits_of(problem, place, at);
+  const float factor = kGeneral ? kept_factor(problem.dropout) : 1;
+#pragma unroll
+  for (int n = 0; n < 2; ++n) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      float& score = products.scores[n][c];
+      float& gradient = products.gradients[n][c];
+      const float lse = lse_of(n, c), delta = delta_of(n, c);
+      if constexpr (kGeneral) {
+        const Pair pair = at(row_of_element(c), column_of_element(n, c));
+        const int number = 4 * n + c;
+        const float whole =
+            score_of(problem, place, pair.query, pair.key, score, bits.seen >> number & 1);
+        const Weight weight =
+            weight_of(whole, lse, gradient, delta, bits.kept >> number & 1 ? factor : 0);
+        score = weight.probability;
+        gradient = weight.gradient;
+      } else {
+        score = exp2_approx((score * problem.scale - lse) * kLog2e);
+        gradient = score * (gradient - delta);
+      }
+    }
+  }
+}
+
+/// Row sums of dout * out for the two rows of a lane; each of 4 lanes takes a quarter.
+template <class T>
+__device__ __forceinline__ void find_delta(const BackwardTask& task, const Place& place,
+                                           float (&delta)[2]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const std::int64_t query = place.row + lane / 4 + 8 * r;
+    float sum = 0;
+    if (query < task.queries) {
+      const T* out =
+          static_cast<const T*>(task.out) + task.out_strides.offset(place.batch, place.head, query);
+      const T* dout = static_cast<const T*>(task.dout) +
+                      task.dout_strides.offset(place.batch, place.head, query);
+      for (int d = lane % 4; d < task.width; d += 4) sum += to_float(out[d]) * to_float(dout[d]);
+    }
+    sum += __shfl_xor_sync(~0u, sum, 1);
+    sum += __shfl_xor_sync(~0u, sum, 2);
+    delta[r] = sum;
+    if (lane % 4 == 0 && query < task.queries) {
+      task.delta[(place.batch * task.heads + place.head) * task.queries + query] = sum;
+    }
+  }
+}
+
+template <class T>
+__device__ __forceinline__ Rows<T> rows_at(const BackwardTask& task, const Place& place,
+                                           const void* first, const Strides& strides,
+                                           bool packets) {
+  return {static_cast<const T*>(first) + strides.offset(place.batch, place.head, 0), strides.row,
+          static_cast<int>(task.width), packets};
+}
+
+/// q, out, dout [B, H, Nq, D], k, v [B, H, Nk, D], lse [B, H, Nq] -> dq [B, H, Nq, D], delta.
+template <class T, int kWidth, bool kGeneral>
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_queries(const __grid_constant__ BackwardTask task, const Layout layout) {
+  constexpr int kKept = kRows * kRowStride<kWidth>, kElements = kTile * kRowStride<kWidth>;
+  // [q, dout][64 rows], and over them [2 turns][k, v][32 rows]
+  T* const shared = reinterpret_cast<T*>(shared_memory());
+  static_assert(2 * kKept == 4 * kElements);
+  Place place = place_of(task, blockIdx.x, task.queries, kRows);
+  load_tile<kWidth, kRows, kThreads>(
+      shared, rows_at<T>(task, place, task.q, task.q_strides, layout.packets), place.row,
+      task.queries);
+  load_tile<kWidth, kRows, kThreads>(
+      shared + kKept, rows_at<T>(task, place, task.dout, task.dout_strides, layout.packets),
+      place.row, task.queries);
+  copy_async_commit();
+  copy_async_wait<0>();
+  __syncthreads();
+  const Kept<kWidth, T> query(shared), dout(shared + kKept);
+  __syncthreads();  // all are in registers: their place is free
+
+  const Range range =
+      kGeneral ? keys_of(task, place.batch, place.row, place.row + kRows - 1) : Range{0, task.keys};
+  const Rows<T> keys = rows_at<T>(task, place, task.k, task.k_strides, layout.packets);
+  const Rows<T> values = rows_at<T>(task, place, task.v, task.v_strides, layout.packets);
+  const auto load = [&](std::int64_t key, int turn) {
+    T* tile = shared + turn * 2 * kElements;
+    load_tile<kWidth, kTile, kThreads>(tile, keys, key, range.end);
+    load_tile<kWidth, kTile, kThreads>(tile + kElements, values, key, range.end);
+  };
+  if (range.begin < range.end) load(range.begin, 0);
+  copy_async_commit();
+
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  place.row += threadIdx.x / 32 * 16;
+  const bool idle = place.row >= task.queries;  // a warp behind the last query only loads
+  float delta[2];
+  find_delta<T>(task, place, delta);
+  const float lse[2] = {safe_lse(task, place, place.row + lane / 4),
+                        safe_lse(task, place, place.row + lane / 4 + 8)};
+  float sums[kWidth / 8][4] = {};
+  int turn = 0;
+  for (std::int64_t key = range.begin; key < range.end; key += kTile, turn ^= 1) {
+    copy_async_wait<0>();
+    __syncthreads();  // this tile has come, and nobody reads the other any more
+    if (key + kTile < range.end) load(key + kTile, turn ^ 1);
+    copy_async_commit();
+    if (idle) continue;
+    const T* tile = shared + turn * 2 * kElements;
+#pragma unroll
+    for (int j = 0; j < kTile; j += 16) {
+      if (key + j >= range.end) continue;
+      Products products;
+      multiply_rows<kWidth>(products.scores, query, tile, j);
+      multiply_rows<kWidth>(products.gradients, dout, tile + kElements, j);
+      if (!kGeneral && range.end - key - j < 16) {
+        hide_columns(products.scores, range.end - key - j);
+      }
+      weigh<kGeneral>(
+          task, place, products,
+          [&](int row, int column) {
+            return Pair{place.row + row, key + j + column};
+          },
+          [&](int, int c) { return lse[c / 2]; }, [&](int, int c) { return delta[c / 2]; });
+      add_products<kGeneral, kWidth>(sums, products.gradients, tile, j);
+    }
+  }
+  copy_async_wait<0>();
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const std::int64_t row = place.row + lane / 4 + 8 * r;
+    if (row >= task.queries) continue;
+    store_row(static_cast<T*>(task.dq) + task.dq_strides.offset(place.batch, place.head, row), sums,
+              r, task.scale, static_cast<int>(task.width), layout.pairs);
+  }
+}
+
+/// What the queries of a tile bring besides their rows.
+struct QueryNumbers {
+  float lse[kTile], delta[kTile];
+};
+
+/// q, dout [B, H, Nq, D], k, v [B, H, Nk, D], lse, delta [B, H, Nq] -> dk, dv [B, H, Nk, D].
+template <class T, int kWidth, bool kGeneral>
+__global__ void __launch_bounds__(kThreads)
+    attention_backward_keys(const __grid_constant__ BackwardTask task, const Layout layout) {
+  constexpr int kKept = kRows * kRowStride<kWidth>, kElements = kTile * kRowStride<kWidth>;
+  // [k, v][64 rows], and over them [2 turns][q, dout][32 rows]; then [2 turns] of numbers
+  T* const shared = reinterpret_cast<T*>(shared_memory());
+  auto* const numbers = reinterpret_cast<QueryNumbers*>(shared + 2 * kKept);
+  Place place = place_of(task, blockIdx.x, task.keys, kRows);
+  load_tile<kWidth, kRows, kThreads>(
+      shared, rows_at<T>(task, place, task.k, task.k_strides, layout.packets), place.row,
+      task.keys);
+  load_tile<kWidth, kRows, kThreads>(
+      shared + kKept, rows_at<T>(task, place, task.v, task.v_strides, layout.packets), place.row,
+      task.keys);
+  copy_async_commit();
+  copy_async_wait<0>();
+  __syncthreads();
+  const Kept<kWidth, T> key(shared), value(shared + kKept);
+  __syncthreads();  // all are in registers: their place is free
+
+  const Range range = kGeneral ? queries_of(task, place.batch, place.row, place.row + kRows - 1)
+                               : Range{0, task.queries};
+  const Rows<T> queries = rows_at<T>(task, place, task.q, task.q_strides, layout.packets);
+  const Rows<T> douts = rows_at<T>(task, place, task.dout, task.dout_strides, layout.packets);
+  const std::int64_t plane = (place.batch * task.heads + place.head) * task.queries;
+  const auto load = [&](std::int64_t query, int turn) {
+    T* tile = shared + turn * 2 * kElements;
+    load_tile<kWidth, kTile, kThreads>(tile, queries, query, task.queries);
+    load_tile<kWidth, kTile, kThreads>(tile + kElements, douts, query, task.queries);
+    for (int i = static_cast<int>(threadIdx.x); i < kTile; i += kThreads) {
+      numbers[turn].lse[i] = safe_lse(task, place, query + i);
+      numbers[turn].delta[i] = query + i < task.queries ? task.delta[plane + query + i] : 0;
+    }
+  };
+  if (range.begin < range.end) load(range.begin, 0);
+  copy_async_commit();
+
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  place.row += threadIdx.x / 32 * 16;
+  const bool idle = place.row >= task.keys;  // a warp behind the last key only loads
+  float key_sums[kWidth / 8][4] = {}, value_sums[kWidth / 8][4] = {};
+  int turn = 0;
+  for (std::int64_t query = range.begin; query < range.end; query += kTile, turn ^= 1) {
+    copy_async_wait<0>();
+    __syncthreads();  // this tile has come, and nobody reads the other any more
+    if (query + kTile < range.end) load(query + kTile, turn ^ 1);
+    copy_async_commit();
+    if (idle) continue;
+    const T* tile = shared + turn * 2 * kElements;
+#pragma unroll
+    for (int i = 0; i < kTile; i += 16) {
+      if (query + i >= range.end) continue;
+      Products products;
+      multiply_rows<kWidth>(products.scores, key, tile, i);
+      multiply_rows<kWidth>(products.gradients, value, tile + kElements, i);
+      weigh<kGeneral>(
+          task, place, products,
+          [&](int row, int column) {
+            return Pair{query + i + column, place.row + row};
+          },
+          [&](int n, int c) { return numbers[turn].lse[i + column_of_element(n, c)]; },
+          [&](int n, int c) { return numbers[turn].delta[i + column_of_element(n, c)]; });
+      add_products<false, kWidth>(value_sums, products.scores, tile + kElements, i);
+      add_products<false, kWidth>(key_sums, products.gradients, tile, i);
+    }
+  }
+  copy_async_wait<0>();
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const std::int64_t row = place.row + lane / 4 + 8 * r;
+    if (row >= task.keys) continue;
+    const int width = static_cast<int>(task.width);
+    store_row(static_cast<T*>(task.dk) + task.dk_strides.offset(place.batch, place.head, row),
+              key_sums, r, task.scale, width, layout.pairs);
+    store_row(static_cast<T*>(task.dv) + task.dv_strides.offset(place.batch, place.head, row),
+              value_sums, r, 1.0f, width, layout.pairs);
+  }
+}
+
+template <class T>
+void plan_for_type(const BackwardProblem& problem, BackwardPlan& plan) {
+  with_width(problem.width, [&](auto width) {
+    constexpr int kWidth = decltype(width)::value;
+    const bool plain = is_plain(problem);
+    plan.queries.function = plain ? attention_backward_queries<T, kWidth, false>
+                                  : attention_backward_queries<T, kWidth, true>;
+    plan.keys.function = plain ? attention_backward_keys<T, kWidth, false>
+                               : attention_backward_keys<T, kWidth, true>;
+    plan.queries.kernel = plain ? "tensor cores" : "tensor cores, general scores";
+    plan.queries.shared_bytes = std::int64_t{2} * kRows * kRowStride<kWidth> * sizeof(T);
+    plan.keys.shared_bytes = plan.queries.shared_bytes + std::int64_t{2} * sizeof(QueryNumbers);
+  });
+}
+
+BackwardPlan plan_for(const BackwardProblem& problem, const Chip& chip) {
+  if (problem.element == Element::f32 || problem.width % 8 != 0) {
+    return plan_scalar_backward(problem);
+  }
+  BackwardPlan plan;
+  if (problem.element == Element::bf16) plan_for_type<BFloat16>(problem, plan);
+  if (problem.element == Element::f16) plan_for_type<Float16>(problem, plan);
+  if (plan.keys.shared_bytes > chip.shared_bytes) return plan_scalar_backward(problem);
+  plan.queries.unsupported = common_limits(problem, kRows, problem.queries);
+  plan.keys.unsupported = common_limits(problem, kRows, problem.keys);
+  plan.queries.threads = plan.keys.threads = kThreads;
+  const std::int64_t planes = problem.batch * problem.heads;
+  plan.queries.blocks = planes * ((problem.queries + kRows - 1) / kRows);
+  plan.keys.blocks = planes * ((problem.keys + kRows - 1) / kRows);
+  plan.queries.layout = {rows_in_packets(problem.q, problem.q_strides) &&
+                             rows_in_packets(problem.k, problem.k_strides) &&
+                             rows_in_packets(problem.v, problem.v_strides) &&
+                             rows_in_packets(problem.dout, problem.dout_strides),
+                         rows_in_pairs(problem.dq, problem.dq_strides) &&
+                             rows_in_pairs(problem.dk, problem.dk_strides) &&
+                             rows_in_pairs(problem.dv, problem.dv_strides)};
+  plan.keys.layout = plan.queries.layout;
+  return plan;
+}
+
+}  // namespace
+
+Choice supports(const BackwardProblem& problem, const Chip& chip) {
+  const BackwardPlan plan = plan_for(problem, chip);
+  Choice choice = plan.queries;
+  if (choice.unsupported == nullptr) choice.unsupported = plan.keys.unsupported;
+  return choice;
+}
+
+const char* launch(const BackwardProblem& problem, float* delta, const Chip& chip, Stream stream) {
+  const BackwardPlan plan = plan_for(problem, chip);
+  if (plan.keys.unsupported != nullptr) return plan.keys.unsupported;
+  const BackwardTask task{problem, delta};
+  const char* refused = start(plan.queries, task, stream);
+  return refused != nullptr ? refused : start(plan.keys, task, stream);
+}
+
+}  // namespace vitascope::kernels::cuda
