@@ -10,6 +10,7 @@
 #include "app/output.h"
 #include "app/values.h"
 #include "datasets/image_folder.h"
+#include "kernels/cpu/isa.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -29,6 +30,17 @@ void print_notes(const weights::Model& model) {
   if (!model.label_source.empty()) output::note("labels: " + model.label_source);
   if (model.specification) output::note("input: " + image::describe(*model.specification));
   for (const std::string& text : model.notes) output::note(text);
+}
+
+/// Says which attention kernels will run on tensors such as `q`, and why no others.
+void note_attention(const RunOptions& run, const at::Tensor& q) {
+  const auto choice =
+      kernels::choose_backend(q, {.backend = kernels::parse_backend(run.attention)});
+  std::string text = std::string("attention: ") + kernels::backend_name(choice.backend);
+  if (choice.backend == kernels::Backend::fused && q.is_cpu()) {
+    text += fmt::format(" ({})", kernels::cpu::isa_name(kernels::cpu::chosen_isa()));
+  }
+  output::note(choice.reason.empty() ? text : text + "; " + choice.reason);
 }
 
 }  // namespace
@@ -82,8 +94,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(one_of({"fp32", "bf16"}))
       ->group(group);
   command.add_option("--attention", options.attention, "which attention kernel")
-      ->type_name("auto|sdpa|math")
-      ->check(one_of({"auto", "sdpa", "math"}))
+      ->type_name("auto|fused|sdpa|math")
+      ->check(one_of(kernels::backend_names()))
       ->group(group);
   command
       .add_option("--batch-size", options.batch_size, "photos that go through the model at once")
@@ -170,7 +182,10 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run, bo
   weights::Model model = weights::open_model(options.model, open);
   apply_specification_flags(options, model);
   move_to(model.network, device);
-  if (run.verbose) print_notes(model);
+  if (run.verbose) {
+    print_notes(model);
+    note_attention(run, at::empty({0}, at::TensorOptions(open.precision).device(device)));
+  }
   return model;
 }
 

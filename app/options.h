@@ -28,7 +28,7 @@ struct RunOptions {
   std::string device = "auto";     ///< auto | cpu | cuda[:N]
   int threads = 0;                 ///< 0: the cores that the cgroup grants
   std::string precision = "fp32";  ///< fp32 | bf16
-  std::string attention = "auto";  ///< auto | sdpa | math
+  std::string attention = "auto";  ///< auto | fused | sdpa | math
   int batch_size = 8;
   bool quiet = false;
   bool verbose = false;

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <cstdio>
+#include <stdexcept>
 
 #include "app/command.h"
 #include "app/commands/benchmark.h"
+#include "app/commands/benchmark_attention.h"
 #include "app/commands/classify.h"
 #include "app/commands/convert.h"
 #include "app/commands/embed.h"
@@ -16,6 +18,7 @@
 #include "app/help.h"
 #include "app/output.h"
 #include "app/values.h"
+#include "kernels/cpu/isa.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -28,6 +31,8 @@ constexpr Command kCommands[] = {
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},
     {"benchmark", "Measure how quick a model is here", declare_benchmark},
+    {"benchmark-attention", "Measure the attention kernels beside LibTorch's",
+     declare_benchmark_attention},
     {"convert", "Write a model as a transformers or timm folder", declare_convert},
 };
 
@@ -127,6 +132,11 @@ Program::Program() : app("Vitascope: vision transformers in one native program",
 }
 
 int run(int argc, const char* const* argv) {
+  try {
+    kernels::cpu::limit_libraries();
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
   Program program;
   try {
     program.app.parse(argc, argv);

@@ -116,7 +116,7 @@ void set_source(Running& running, const model::Config& config) {
     running.ours = [i = *hidden](const Output&, const Trace& t) { return t.hidden_states.at(i); };
   } else if (attention) {
     running.ours = [i = *attention](const Output&, const Trace& t) {
-      return kernels::attention_map(t.queries.at(i), t.keys.at(i));
+      return kernels::attention_map(t.queries.at(i), t.keys.at(i), t.lse.at(i));
     };
   } else if (name == "last_hidden_state") {
     running.ours = [](const Output& output, const Trace&) { return output.tokens; };

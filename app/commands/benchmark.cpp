@@ -226,9 +226,9 @@ void add_configurations(CLI::App& command, Options& options) {
       ->check(one_of({"fp32", "bf16"}))
       ->group(group);
   command.add_option("--attention", options.attentions, "attention kernels")
-      ->type_name("auto|sdpa|math,...")
+      ->type_name("auto|fused|sdpa|math,...")
       ->delimiter(',')
-      ->check(one_of({"auto", "sdpa", "math"}))
+      ->check(one_of(kernels::backend_names()))
       ->group(group);
 }
 

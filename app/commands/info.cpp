@@ -18,6 +18,7 @@
 #include "app/output.h"
 #include "app/values.h"
 #include "kernels/attention.h"
+#include "kernels/cpu/isa.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -51,10 +52,10 @@ std::string joined(const std::vector<std::string>& words) {
   return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
 }
 
-std::vector<std::string> attention_backends() {
+std::vector<std::string> isa_names() {
   std::vector<std::string> names;
-  for (const auto backend : {kernels::Backend::sdpa, kernels::Backend::math}) {
-    names.emplace_back(kernels::backend_name(backend));
+  for (const auto isa : kernels::cpu::available_isas()) {
+    names.emplace_back(kernels::cpu::isa_name(isa));
   }
   return names;
 }
@@ -85,7 +86,9 @@ std::string machine_info(output::Format format) {
               {"libtorch_cpu_capability", capability},
               {"cores", available_cores()},
               {"threads", threads},
-              {"attention_backends", attention_backends()},
+              {"attention_backends", kernels::backend_names()},
+              {"kernels", kernels::cpu::isa_name(kernels::cpu::chosen_isa())},
+              {"kernels_available", isa_names()},
               {"devices", gpu.empty() ? Json{"cpu"} : Json{"cpu", gpu}}};
     json["cuda_unavailable"] = no_gpu.empty() ? Json() : Json(no_gpu);
     return dump(json);
@@ -95,10 +98,12 @@ std::string machine_info(output::Format format) {
   table.add("LibTorch", TORCH_VERSION);
   table.add("CPU", cpu.name);
   table.add("instructions", joined(cpu.instruction_sets));
-  table.add("in use", "LibTorch's kernels for " + capability);
+  table.add("in use", fmt::format("own kernels for {} (of {}), LibTorch's for {}",
+                                  kernels::cpu::isa_name(kernels::cpu::chosen_isa()),
+                                  joined(isa_names()), capability));
   table.add("cores",
             fmt::format("{} granted to this process, {} threads", available_cores(), threads));
-  table.add("attention", joined(attention_backends()));
+  table.add("attention", joined(kernels::backend_names()));
   table.add("device", "cpu");
   table.add(gpu.empty() ? "no CUDA" : "device", gpu.empty() ? no_gpu : gpu);
   return table.text();
@@ -261,8 +266,8 @@ weight_bytes, width, depth, heads, mlp_width, patch, registers, input_height, in
 multi_label, labels, label_source, files, key_style, stored_dtype, notes, specification {text, mean,
 std, source} or null, specification_missing.
 Without: what this program and this machine can do. JSON keys: version, libtorch, cpu,
-instruction_sets, libtorch_cpu_capability, cores, threads, attention_backends, devices,
-cuda_unavailable.
+instruction_sets, libtorch_cpu_capability, cores, threads, attention_backends, kernels,
+kernels_available, devices, cuda_unavailable.
 Examples:
   vitascope info
   vitascope info --model build/models/everyday)");

@@ -31,7 +31,7 @@ class EveryBackend : public testing::TestWithParam<Backend> {};
 TEST_P(EveryBackend, AgreesWithTheFormulaOnAPackedProjection) {
   for (const int tokens : {1, 2, 33, 197}) {
     const auto [q, k, v] = packed(2, 3, tokens, 16);
-    const at::Tensor out = attention(q, k, v, {.scale = {}, .backend = GetParam()});
+    const at::Tensor out = attention(q, k, v, {.backend = GetParam()}).out;
     ASSERT_EQ(out.sizes(), (std::vector<std::int64_t>{2, tokens, 48}));
     EXPECT_LT(largest_difference(out, exact(q, k, v, 0.25)), 2e-6) << tokens << " tokens";
   }
@@ -42,14 +42,15 @@ TEST_P(EveryBackend, TakesAScaleAndKeysOfAnotherLength) {
   const at::Tensor q = at::randn({1, 2, 5, 8});
   const at::Tensor k = at::randn({1, 2, 11, 8});
   const at::Tensor v = at::randn({1, 2, 11, 8});
-  const at::Tensor out = attention(q, k, v, {.scale = 0.7, .backend = GetParam()});
+  const at::Tensor out = attention(q, k, v, {.scale = 0.7, .backend = GetParam()}).out;
   EXPECT_LT(largest_difference(out, exact(q, k, v, 0.7)), 2e-6);
 }
 
 TEST_P(EveryBackend, KeepsHalfPrecisionAndAccumulatesInFloat) {
   const auto [q, k, v] = packed(1, 2, 50, 32);
   const at::Tensor out = attention(q.to(at::kBFloat16), k.to(at::kBFloat16), v.to(at::kBFloat16),
-                                   {.scale = {}, .backend = GetParam()});
+                                   {.backend = GetParam()})
+                             .out;
   EXPECT_EQ(out.scalar_type(), at::kBFloat16);
   const at::Tensor rounded =
       exact(q.to(at::kBFloat16), k.to(at::kBFloat16), v.to(at::kBFloat16), 1.0 / std::sqrt(32.0));
@@ -59,18 +60,19 @@ TEST_P(EveryBackend, KeepsHalfPrecisionAndAccumulatesInFloat) {
 
 TEST_P(EveryBackend, SurvivesScoresFarBeyondExp) {
   const auto [q, k, v] = packed(1, 1, 17, 16);
-  const at::Tensor out = attention(q * 300, k * 300, v, {.scale = {}, .backend = GetParam()});
+  const at::Tensor out = attention(q * 300, k * 300, v, {.backend = GetParam()}).out;
   EXPECT_TRUE(out.isfinite().all().item<bool>());
   EXPECT_LT(largest_difference(out, exact(q * 300, k * 300, v, 0.25)), 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Attention, EveryBackend,
-                         testing::Values(Backend::automatic, Backend::sdpa, Backend::math),
+                         testing::Values(Backend::automatic, Backend::fused, Backend::sdpa,
+                                         Backend::math),
                          [](const auto& info) { return std::string(backend_name(info.param)); });
 
 TEST(AttentionMap, RowsAreProbabilitiesThatGiveTheOutput) {
   const auto [q, k, v] = packed(2, 3, 21, 16);
-  const at::Tensor map = attention_map(q, k);
+  const at::Tensor map = attention_map(q, k, attention(q, k, v).lse);
   EXPECT_LT(largest_difference(map.sum(-1), at::ones({2, 3, 21})), 1e-6);
   const at::Tensor out = at::matmul(map, v).transpose(1, 2).reshape({2, 21, 48});
   EXPECT_LT(largest_difference(out, exact(q, k, v, 0.25)), 2e-6);
@@ -84,10 +86,23 @@ TEST(Attention, RefusesShapesThatDoNotFit) {
 }
 
 TEST(Backend, NamesGoBothWays) {
-  for (const Backend backend : {Backend::automatic, Backend::sdpa, Backend::math}) {
+  for (const Backend backend : {Backend::automatic, Backend::fused, Backend::sdpa, Backend::math}) {
     EXPECT_EQ(parse_backend(backend_name(backend)), backend);
   }
   EXPECT_THROW(parse_backend("flash"), std::invalid_argument);
+}
+
+TEST(Backend, AutoIsFusedAndSaysWhyNot) {
+  EXPECT_EQ(choose_backend(at::zeros({1, 1, 1, 1}), {}).backend, Backend::fused);
+  const at::Tensor q = at::zeros({1, 1, 1, 1}, at::kDouble);
+  const BackendChoice choice = choose_backend(q, {});
+  EXPECT_EQ(choice.backend, Backend::sdpa);
+  EXPECT_NE(choice.reason.find("not Double"), std::string::npos) << choice.reason;
+  AttentionOptions options;
+  options.dropout = 0.5;
+  EXPECT_EQ(choose_backend(q, options).backend, Backend::math);
+  options.backend = Backend::fused;
+  EXPECT_THROW(choose_backend(q, options), c10::Error);
 }
 
 }  // namespace

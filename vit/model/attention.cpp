@@ -12,12 +12,13 @@ at::Tensor Attention::forward(const at::Tensor& x, const Config& config, kernels
                                 .permute({2, 0, 3, 1, 4});
   const at::Tensor q = q_norm(packed[0]);
   const at::Tensor k = k_norm(packed[1]);
+  const kernels::Attended attended = kernels::attention(q, k, packed[2], {.backend = backend});
   if (trace != nullptr && trace->want_queries_and_keys) {
     trace->queries.push_back(q);
     trace->keys.push_back(k);
+    trace->lse.push_back(attended.lse);
   }
-  return kernels::linear(kernels::attention(q, k, packed[2], {.scale = {}, .backend = backend}),
-                         proj, epilogue);
+  return kernels::linear(attended.out, proj, epilogue);
 }
 
 }  // namespace vitascope::model

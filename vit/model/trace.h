@@ -19,6 +19,7 @@ struct Trace {
       hidden_states;  ///< 0: after the position embedding; i: after block i; [B, N, C]
   std::vector<at::Tensor> queries;  ///< [B, H, N, D], after qk-norm
   std::vector<at::Tensor> keys;     ///< [B, H, N, D], after qk-norm
+  std::vector<at::Tensor> lse;      ///< [B, H, N] beside queries; undefined where sdpa ran
 };
 
 /// Seconds spent by part of the network, summed over blocks.

@@ -100,7 +100,7 @@ TEST_P(GoldenModel, GivesWhatPythonGave) {
   for (std::size_t i = 0; i < depth; ++i) {
     const at::Tensor attention = expected["attentions." + std::to_string(i)];
     if (!attention.defined()) continue;
-    const at::Tensor ours = kernels::attention_map(trace.queries[i], trace.keys[i]);
+    const at::Tensor ours = kernels::attention_map(trace.queries[i], trace.keys[i], trace.lse[i]);
     EXPECT_LE(largest_difference(ours, attention), kAttentions) << "in block " << i;
   }
 }
@@ -116,7 +116,8 @@ std::string case_name(const testing::TestParamInfo<GoldenModel::ParamType>& info
 
 INSTANTIATE_TEST_SUITE_P(Models, GoldenModel,
                          testing::Combine(testing::ValuesIn(kCases),
-                                          testing::Values(kernels::Backend::sdpa,
+                                          testing::Values(kernels::Backend::fused,
+                                                          kernels::Backend::sdpa,
                                                           kernels::Backend::math),
                                           testing::Bool()),
                          case_name);

@@ -1,0 +1,168 @@
+#include "kernels/attention_arguments.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/ivalue.h>
+#include <c10/util/Exception.h>
+
+namespace vitascope::kernels {
+namespace {
+
+Element element_of(const at::Tensor& tensor) {
+  switch (tensor.scalar_type()) {
+    case at::kFloat:
+      return Element::f32;
+    case at::kBFloat16:
+      return Element::bf16;
+    case at::kHalf:
+      return Element::f16;
+    default:
+      TORCH_CHECK(false, "attention: the kernels take float32, bfloat16 and float16, got ",
+                  tensor.scalar_type());
+  }
+}
+
+/// The tensor with its last dimension side by side in memory.
+at::Tensor with_rows(const at::Tensor& tensor) {
+  return tensor.stride(-1) == 1 || tensor.size(-1) <= 1 ? tensor : tensor.contiguous();
+}
+
+GridWindow grid_of(const std::vector<std::int64_t>& grid) {
+  if (grid.empty()) return {};
+  TORCH_CHECK(grid.size() == 5,
+              "attention: a grid is prefix, rows, columns, row radius, column radius");
+  const auto number = [&](std::size_t i) { return static_cast<std::int32_t>(grid[i]); };
+  return {number(0), number(1), number(2), number(3), number(4)};
+}
+
+void check_grid(const GridWindow& grid, std::int64_t queries, std::int64_t keys) {
+  if (grid.rows == 0) return;
+  const std::int64_t tokens = grid.prefix + std::int64_t(grid.rows) * grid.columns;
+  TORCH_CHECK(grid.prefix >= 0 && grid.rows > 0 && grid.columns > 0 && grid.row_radius >= 0 &&
+                  grid.column_radius >= 0 && tokens == queries && tokens == keys,
+              "attention: a grid of ", grid.rows, " x ", grid.columns, " behind ", grid.prefix,
+              " prefix tokens has ", tokens, " tokens, but there are ", queries, " queries and ",
+              keys, " keys");
+}
+
+}  // namespace
+
+void push_options(torch::jit::Stack& stack, const OperatorOptions& options) {
+  for (c10::IValue value :
+       {c10::IValue(options.scale), c10::IValue(options.causal), c10::IValue(options.window),
+        c10::IValue(options.grid), c10::IValue(options.key_lengths), c10::IValue(options.mask),
+        c10::IValue(options.bias), c10::IValue(options.dropout), c10::IValue(options.seed)}) {
+    stack.push_back(std::move(value));
+  }
+}
+
+OperatorOptions options_at(c10::ArrayRef<c10::IValue> arguments, std::size_t first) {
+  const auto at = [&](std::size_t i) -> const c10::IValue& { return arguments[first + i]; };
+  return {at(0).toDouble(),
+          at(1).toBool(),
+          at(2).toInt(),
+          at(3).toIntVector(),
+          at(4).toOptional<at::Tensor>(),
+          at(5).toOptional<at::Tensor>(),
+          at(6).toOptional<at::Tensor>(),
+          at(7).toDouble(),
+          at(8).toInt()};
+}
+
+std::vector<at::Tensor> call_operator(const char* name, const std::vector<at::Tensor>& tensors,
+                                      const OperatorOptions& options,
+                                      const std::vector<c10::IValue>& more) {
+  torch::jit::Stack stack;
+  for (const at::Tensor& tensor : tensors) stack.emplace_back(tensor);
+  push_options(stack, options);
+  stack.insert(stack.end(), more.begin(), more.end());
+  c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
+  std::vector<at::Tensor> results;
+  for (const c10::IValue& result : stack) results.push_back(result.toTensor());
+  return results;
+}
+
+void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  TORCH_CHECK(q.dim() == 4 && k.dim() == 4 && v.dim() == 4,
+              "attention expects [B, H, N, D] for q, k and v, got ", q.sizes(), ", ", k.sizes(),
+              ", ", v.sizes());
+  TORCH_CHECK(k.sizes() == v.sizes() && q.size(0) == k.size(0) && q.size(1) == k.size(1) &&
+                  q.size(3) == k.size(3) && q.size(3) > 0,
+              "attention: q, k and v do not fit: ", q.sizes(), ", ", k.sizes(), ", ", v.sizes());
+  TORCH_CHECK(q.scalar_type() == k.scalar_type() && q.scalar_type() == v.scalar_type() &&
+                  q.device() == k.device() && q.device() == v.device(),
+              "attention: q, k and v are of different types or on different devices");
+}
+
+Strides strides_of(const at::Tensor& tensor) {
+  return {tensor.stride(0), tensor.stride(1), tensor.stride(2)};
+}
+
+at::Tensor heads_of(const at::Tensor& tensor, std::int64_t heads) {
+  return with_rows(tensor)
+      .view({tensor.size(0), tensor.size(1), heads, tensor.size(2) / heads})
+      .transpose(1, 2);
+}
+
+at::Tensor broadcast_to_scores(const at::Tensor& tensor, const at::Tensor& q, const at::Tensor& k,
+                               const char* name) {
+  const std::int64_t shape[] = {q.size(0), q.size(1), q.size(2), k.size(2)};
+  bool fits = tensor.dim() == 4;
+  for (int i = 0; fits && i < 4; ++i) fits = tensor.size(i) == 1 || tensor.size(i) == shape[i];
+  TORCH_CHECK(fits, "attention: a ", name, " of shape ", tensor.sizes(),
+              " does not fit scores of shape ", at::IntArrayRef(shape));
+  TORCH_CHECK(tensor.device() == q.device(), "attention: the ", name, " is on another device");
+  return tensor.expand(shape);
+}
+
+void set_operands(AttentionProblem& problem, std::vector<at::Tensor>& kept, const at::Tensor& q,
+                  const at::Tensor& k, const at::Tensor& v, const OperatorOptions& options) {
+  check_operands(q, k, v);
+  problem.batch = q.size(0);
+  problem.heads = q.size(1);
+  problem.queries = q.size(2);
+  problem.keys = k.size(2);
+  problem.width = q.size(3);
+  problem.scale = static_cast<float>(options.scale);
+  problem.element = element_of(q);
+  const auto set = [&](const at::Tensor& tensor, const void*& data, Strides& strides) {
+    const at::Tensor rows = kept.emplace_back(with_rows(tensor));
+    data = rows.const_data_ptr();
+    strides = strides_of(rows);
+  };
+  set(q, problem.q, problem.q_strides);
+  set(k, problem.k, problem.k_strides);
+  set(v, problem.v, problem.v_strides);
+
+  Visibility& visible = problem.visible;
+  visible.causal = options.causal;
+  visible.window = options.window;
+  visible.grid = grid_of(options.grid);
+  check_grid(visible.grid, problem.queries, problem.keys);
+  if (options.key_lengths) {
+    const at::Tensor& lengths = kept.emplace_back(options.key_lengths->contiguous());
+    TORCH_CHECK(lengths.scalar_type() == at::kLong && lengths.dim() == 1 &&
+                    lengths.size(0) == problem.batch && lengths.device() == q.device(),
+                "attention: key_lengths are one int64 a batch entry, got ", lengths.sizes(), " of ",
+                lengths.scalar_type());
+    visible.key_lengths = lengths.const_data_ptr<std::int64_t>();
+  }
+  if (options.mask) {
+    TORCH_CHECK(options.mask->scalar_type() == at::kBool, "attention: a mask is of type bool, got ",
+                options.mask->scalar_type());
+    const at::Tensor& mask = kept.emplace_back(broadcast_to_scores(*options.mask, q, k, "mask"));
+    visible.mask = mask.const_data_ptr<bool>();
+    visible.mask_strides = strides_of(mask);
+    visible.mask_key_stride = mask.stride(3);
+  }
+  if (options.bias) {
+    const at::Tensor& bias =
+        kept.emplace_back(broadcast_to_scores(options.bias->to(at::kFloat), q, k, "bias"));
+    problem.bias = bias.const_data_ptr<float>();
+    problem.bias_strides = strides_of(bias);
+    problem.bias_key_stride = bias.stride(3);
+  }
+  problem.dropout = {static_cast<float>(options.dropout), static_cast<std::uint64_t>(options.seed)};
+}
+
+}  // namespace vitascope::kernels

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "kernels/cpu/scores.h"
+
+/// \file
+/// Attention of some queries of one head. K and V are packed once; then blocks of queries see all
+/// keys: scores in cache, softmax in place, the product with V. Nothing grows with Nq times Nk.
+namespace vitascope::kernels::cpu::VITASCOPE_ISA {
+
+/// Where everything lies in a thread's workspace, in floats.
+template <typename Format>
+struct ForwardSpace {
+  std::int64_t columns, value_columns, words, block_rows, score_ld;
+  std::int64_t panels, values, left, scores, probabilities, maxima, added, out, total;
+
+  explicit ForwardSpace(const AttentionProblem& p) {
+    columns = Panels::of(p.keys).columns();
+    value_columns = Panels::of(p.width).columns();
+    words = Format::words(p.width);
+    // Neighbouring rows an odd number of vectors apart do not fall into the same lines of the
+    // cache.
+    score_ld = columns / kLanes % 2 == 0 ? columns + kLanes : columns;
+    constexpr std::int64_t kScoreBytes = 192 << 10;  // of a second-level cache of 512 KB and more
+    const std::int64_t fitting = kScoreBytes / 4 / score_ld / kRows * kRows;
+    block_rows = fitting < kRows ? kRows : smaller(fitting, 8 * kRows);
+    std::int64_t next = 0;
+    const auto place = [&next](std::int64_t floats) {
+      const std::int64_t at = next;
+      next += round_up(floats, 16);
+      return at;
+    };
+    panels = place(columns * words);
+    values = place(Format::words(p.keys) * value_columns);
+    left = place(block_rows * words);
+    scores = place(block_rows * score_ld);
+    probabilities = Format::kPerWord == 1 ? scores : place(block_rows * score_ld / 2);
+    maxima = place(block_rows * kLanes);
+    added = place(columns);
+    out = place(block_rows * value_columns);
+    total = next;
+  }
+};
+
+template <typename Format>
+class ForwardHead {
+ public:
+  ForwardHead(const ForwardProblem& problem, std::int64_t b, std::int64_t h, float* workspace)
+      : p_(problem), b_(b), h_(h), space_(problem), work_(workspace) {
+    masked_ = needs_mask(p_);
+    Format::pack_columns(rows_of(p_.k, p_.k_strides, p_, b, h, 0, p_.keys), words(space_.panels));
+    const Rows values = rows_of(p_.v, p_.v_strides, p_, b, h, 0, p_.keys);
+    careful_ = masked_ && !all_finite(values);
+    if (!careful_) Format::pack_summed(values, words(space_.values), space_.value_columns);
+  }
+
+  void run(std::int64_t begin, std::int64_t end) {
+    for (; begin < end; begin += space_.block_rows) {
+      block(begin, smaller(space_.block_rows, end - begin));
+    }
+  }
+
+ private:
+  using Word = typename Format::Word;
+
+  Word* words(std::int64_t at) const { return reinterpret_cast<Word*>(work_ + at); }
+  std::int64_t probability_ld() const { return Format::words(space_.score_ld); }
+
+  void block(std::int64_t begin, std::int64_t count) {
+    const Rows queries = rows_of(p_.q, p_.q_strides, p_, b_, h_, begin, count);
+    const Word* left = words(space_.left);
+    std::int64_t lda = space_.words;
+    if (Format::kPerWord == 1 && p_.element == Element::f32) {
+      left = static_cast<const Word*>(queries.first);  // float32 rows are read where they are
+      lda = queries.stride;
+    } else {
+      Format::pack_left(queries, words(space_.left));
+    }
+    float* s = work_ + space_.scores;
+    score<Format>(left, lda, count, words(space_.panels), space_.words, p_.keys, s, space_.score_ld,
+                  work_ + space_.maxima);
+    float inverse[8 * kRows];
+    for (std::int64_t i = 0; i < count; ++i) inverse[i] = softmax(begin + i, i);
+    multiply_values(begin, count, inverse);
+  }
+
+  /// Scores of a row -> exponentials; writes lse. \return what the row's sum is multiplied by
+  float softmax(std::int64_t query, std::int64_t i) {
+    float* s = work_ + space_.scores + i * space_.score_ld;
+    Word* p = words(space_.probabilities) + i * probability_ld();
+    float most = 0, factor = kLog2E, unit = 1;
+    if (masked_) {
+      added_to_scores(p_, b_, h_, query, work_ + space_.added);
+      most = mask_scores(p_, work_ + space_.added, s);
+    } else {
+      most = largest(load(work_ + space_.maxima + i * kLanes));
+      factor = p_.scale * kLog2E;
+      unit = p_.scale;
+    }
+    float& lse = p_.lse[(b_ * p_.heads + h_) * p_.queries + query];
+    if (most == -kInfinity) {  // no key is visible
+      for (std::int64_t j = 0; j < space_.columns; j += kLanes) Format::put(Vector{}, p, j);
+      lse = -kInfinity;
+      return 0;
+    }
+    const float sum = exponentials<Format>(s, p_.keys, most, factor, p);
+    lse = most * unit + __builtin_logf(sum);
+    if (p_.dropout.probability > 0) return drop(query, p) / sum;
+    return 1 / sum;
+  }
+
+  /// Zeros what dropout takes. \return the factor of what it leaves
+  float drop(std::int64_t query, Word* p) const {
+    for (std::int64_t j = 0; j < p_.keys; j += kLanes) {
+      float values[kLanes];
+      const std::int64_t count = smaller(kLanes, p_.keys - j);
+      for (std::int64_t k = 0; k < kLanes; ++k) {
+        const bool kept = k < count && p_.dropout.keeps(b_ * p_.heads + h_, query, j + k);
+        values[k] = kept ? Format::get(p, j + k) : 0;
+      }
+      Format::put(load(values), p, j);
+    }
+    return 1 / (1 - p_.dropout.probability);
+  }
+
+  void multiply_values(std::int64_t begin, std::int64_t count, const float* inverse) {
+    float* out = work_ + space_.out;
+    const Word* p = words(space_.probabilities);
+    const std::int64_t lda = probability_ld();
+    const Panels split = Panels::of(p_.width);
+    if (careful_) {
+      const Rows values = rows_of(p_.v, p_.v_strides, p_, b_, h_, 0, p_.keys);
+      for (std::int64_t i = 0; i < count; ++i) {
+        const Word* row = p + i * lda;
+        careful_sum([&](std::int64_t j) { return Format::get(row, j) * inverse[i]; }, values,
+                    out + i * space_.value_columns);
+      }
+    } else {
+      for (std::int64_t panel = 0; panel < split.count(); ++panel) {
+        const std::int64_t at = split.begin(panel) * kLanes;
+        for (std::int64_t row = 0; row < count; row += kRows) {
+          with_block(smaller(kRows, count - row), split.size(panel), [&](auto r, auto c) {
+            Block<decltype(r)::value, decltype(c)::value> block{};
+            Format::multiply_add(p + row * lda, lda, words(space_.values) + at,
+                                 space_.value_columns, Format::words(p_.keys), block);
+#pragma GCC unroll 6
+            for (int i = 0; i < r.value; ++i) {
+#pragma GCC unroll 4
+              for (int j = 0; j < c.value; ++j) {
+                store(out + (row + i) * space_.value_columns + at + j * kLanes,
+                      block.at[i][j] * inverse[row + i]);
+              }
+            }
+          });
+        }
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      void* to =
+          const_cast<void*>(address(p_.out, p_.element, p_.out_strides.offset(b_, h_, begin + i)));
+      write_row(out + i * space_.value_columns, p_.element, p_.width, to);
+    }
+  }
+
+  const ForwardProblem& p_;
+  std::int64_t b_, h_;
+  ForwardSpace<Format> space_;
+  float* work_;
+  bool masked_ = false, careful_ = false;
+};
+
+}  // namespace vitascope::kernels::cpu::VITASCOPE_ISA

@@ -1,0 +1,171 @@
+#pragma once
+
+#include "kernels/cpu/formats.h"
+
+/// \file
+/// Scores of a few queries against all keys of a head, and what becomes of them.
+namespace vitascope::kernels::cpu::VITASCOPE_ISA {
+
+inline constexpr float kLog2E = 1.44269504088896341f;
+inline constexpr float kLn2 = 0.69314718055994531f;
+
+VITASCOPE_INLINE Rows rows_of(const void* base, const Strides& strides, const AttentionProblem& p,
+                              std::int64_t b, std::int64_t h, std::int64_t begin,
+                              std::int64_t count) {
+  return {address(base, p.element, strides.offset(b, h, begin)), strides.row, count, p.width,
+          p.element};
+}
+
+/// Whether scores need more than a positive factor before their softmax.
+VITASCOPE_INLINE bool needs_mask(const AttentionProblem& p) {
+  return p.visible.restricts() || p.bias != nullptr || !(p.scale > 0);
+}
+
+/// s[rows][ld] = left right^T for all columns.
+/// \param maxima [rows][kLanes]: the largest lane of a row is its largest number; may be null
+template <typename Format>
+inline void score(const typename Format::Word* left, std::int64_t lda, std::int64_t rows,
+                  const typename Format::Word* panels, std::int64_t words, std::int64_t columns,
+                  float* s, std::int64_t ld, float* maxima) {
+  const Panels split = Panels::of(columns);
+  for (std::int64_t panel = 0; panel < split.count(); ++panel) {
+    const std::int64_t wide = split.size(panel) * kLanes;
+    float* to = s + split.begin(panel) * kLanes;
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      with_block(smaller(kRows, rows - row), split.size(panel), [&](auto r, auto c) {
+        Block<decltype(r)::value, decltype(c)::value> block{};
+        Format::multiply_add(left + row * lda, lda, panels, wide, words, block);
+#pragma GCC unroll 6
+        for (int i = 0; i < r.value; ++i) {
+#pragma GCC unroll 4
+          for (int j = 0; j < c.value; ++j) {
+            store(to + (row + i) * ld + j * kLanes, block.at[i][j]);
+          }
+          if (maxima == nullptr) continue;
+          float* best = maxima + (row + i) * kLanes;
+          Vector most = panel == 0 ? block.at[i][0] : load(best);
+#pragma GCC unroll 4
+          for (int j = 0; j < c.value; ++j) most = maximum(block.at[i][j], most);
+          store(best, most);
+        }
+      });
+    }
+    panels += words * wide;
+  }
+}
+
+/// Keys begin .. end - 1; hidden ones may lie between.
+struct Range {
+  std::int64_t begin, end;
+};
+
+/// The keys that a query may see by the rules that allow one range.
+VITASCOPE_INLINE Range visible_range(const AttentionProblem& p, std::int64_t b,
+                                     std::int64_t query) {
+  Range range{0, p.keys};
+  const auto within = [&range](std::int64_t begin, std::int64_t end) {
+    if (begin > range.begin) range.begin = begin;
+    if (end < range.end) range.end = end;
+  };
+  if (p.visible.causal) within(0, query + 1);
+  if (p.visible.window >= 0) within(query - p.visible.window, query + p.visible.window + 1);
+  if (p.visible.key_lengths != nullptr) within(0, p.visible.key_lengths[b]);
+  return range;
+}
+
+/// What is added to the scores of one query: its bias, and -infinity where a key is hidden.
+inline void added_to_scores(const AttentionProblem& p, std::int64_t b, std::int64_t h,
+                            std::int64_t query, float* row) {
+  const float* bias = p.bias == nullptr ? nullptr : p.bias + p.bias_strides.offset(b, h, query);
+  const Range range = visible_range(p, b, query);
+  const bool each = p.visible.grid.rows > 0 || p.visible.mask != nullptr;
+  for (std::int64_t j = 0; j < p.keys; ++j) {
+    const bool visible =
+        j >= range.begin && j < range.end && (!each || p.visible.sees(b, h, query, j));
+    row[j] = !visible ? -kInfinity : bias == nullptr ? 0.f : bias[j * p.bias_key_stride];
+  }
+}
+
+/// s = scale s + added, -infinity where a key is hidden or lies behind the last, whatever s was.
+/// \return the largest
+inline float mask_scores(const AttentionProblem& p, const float* added, float* s) {
+  const std::int64_t columns = Panels::of(p.keys).columns();
+  for (std::int64_t j = p.keys; j < columns; ++j) s[j] = -kInfinity;
+  Vector most = broadcast(-kInfinity);
+  for (std::int64_t j = 0; j < columns; j += kLanes) {
+    Vector more = load(added + j);
+    if (j + kLanes > p.keys) {
+      const Integers inside = lane_numbers() < static_cast<std::int32_t>(p.keys - j);
+      more = inside ? more : broadcast(-kInfinity);
+    }
+    const Vector hidden = broadcast(-kInfinity);
+    const Vector x = more == hidden ? hidden : load(s + j) * p.scale + more;
+    most = maximum(x, most);
+    store(s + j, x);
+  }
+  return largest(most);
+}
+
+/// Probabilities before they are divided by their sum: exp2(factor (s - most)), zeros behind the
+/// last key. May work in place.
+/// \return the sum
+template <typename Format>
+VITASCOPE_INLINE float exponentials(const float* s, std::int64_t keys, float most, float factor,
+                                    typename Format::Word* p) {
+  Vector total{};
+  std::int64_t j = 0;
+  for (; j + kLanes <= keys; j += kLanes) {
+    const Vector e = exp2_of_negative((load(s + j) - most) * factor);
+    total += e;
+    Format::put(e, p, j);
+  }
+  if (j < keys) {
+    const Vector e = first_lanes(exp2_of_negative((load(s + j) - most) * factor), keys - j);
+    total += e;
+    Format::put(e, p, j);
+  }
+  return sum(total);
+}
+
+/// Probabilities of a row from its logarithm of the sum: exp(factor s - lse), zeros behind the last
+/// key and where s is -infinity; all of them where lse is.
+inline void probabilities(const float* s, std::int64_t keys, float factor, float lse, float* p) {
+  const bool dead = lse == -kInfinity;
+  for (std::int64_t j = 0; j < keys; j += kLanes) {
+    const Vector x = (load(s + j) * factor - lse) * kLog2E;
+    store(p + j, dead ? Vector{} : first_lanes(exp2_of_negative(x), smaller(kLanes, keys - j)));
+  }
+}
+
+/// Whether all numbers are finite.
+inline bool all_finite(const Rows& rows) {
+  for (std::int64_t i = 0; i < rows.count; ++i) {
+    float values[kLanes];
+    for (std::int64_t d = 0; d < rows.width; d += kLanes) {
+      const std::int64_t count = smaller(kLanes, rows.width - d);
+      read_row(address(rows.at(i), rows.element, d), rows.element, count, values);
+      for (std::int64_t k = 0; k < count; ++k) {
+        if (values[k] - values[k] != 0) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// sum_j weights[j] rows[j] over the weights that are not 0: what hidden keys hold, be it NaN, does
+/// not matter. Slow; for heads that hold such numbers.
+template <typename Weight>
+inline void careful_sum(const Weight& weight, const Rows& rows, float* to) {
+  for (std::int64_t d = 0; d < rows.width; ++d) to[d] = 0;
+  for (std::int64_t j = 0; j < rows.count; ++j) {
+    const float w = weight(j);
+    if (w == 0) continue;
+    for (std::int64_t d = 0; d < rows.width; ++d) {
+      float value;
+      read_row(address(rows.at(j), rows.element, d), rows.element, 1, &value);
+      to[d] += w * value;
+    }
+  }
+}
+
+}  // namespace vitascope::kernels::cpu::VITASCOPE_ISA

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+/// \file
+/// Vectors of floats as wide as the instruction set that this file is compiled for. Part of the
+/// kernels that are compiled once for each: everything here and in the files that include it lives
+/// in a namespace of its own (VITASCOPE_ISA), is inlined, and calls nothing of the standard
+/// library, so that no instruction reaches a processor that lacks it.
+namespace vitascope::kernels::cpu::VITASCOPE_ISA {
+
+#if defined(__AVX512F__)
+inline constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+inline constexpr int kLanes = 8;
+#else
+inline constexpr int kLanes = 4;
+#endif
+
+#define VITASCOPE_INLINE __attribute__((always_inline)) inline
+
+using Vector = float __attribute__((vector_size(kLanes * 4)));
+using Integers = std::int32_t __attribute__((vector_size(kLanes * 4)));
+
+inline constexpr float kInfinity = __builtin_inff();
+
+VITASCOPE_INLINE Vector load(const float* from) {
+  Vector x;
+  std::memcpy(&x, from, sizeof x);
+  return x;
+}
+
+VITASCOPE_INLINE void store(float* to, Vector x) { std::memcpy(to, &x, sizeof x); }
+
+VITASCOPE_INLINE Vector broadcast(float x) { return x - Vector{}; }
+
+/// b where a is NaN, as the processors' own instruction has it.
+VITASCOPE_INLINE Vector maximum(Vector a, Vector b) { return a > b ? a : b; }
+
+/// 0, 1, 2, ...
+VITASCOPE_INLINE Integers lane_numbers() {
+  Integers lanes;
+  for (int i = 0; i < kLanes; ++i) lanes[i] = i;
+  return lanes;
+}
+
+/// The lanes of x folded into one by `join`, halves onto halves.
+template <typename Join>
+VITASCOPE_INLINE float fold(Vector x, const Join& join) {
+#pragma GCC unroll 4
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    x = join(x, __builtin_shuffle(x, lane_numbers() ^ half));
+  }
+  return x[0];
+}
+
+VITASCOPE_INLINE float largest(Vector x) { return fold(x, maximum); }
+
+VITASCOPE_INLINE float sum(Vector x) {
+  return fold(x, [](Vector a, Vector b) { return a + b; });
+}
+
+/// Lanes below `count` of x, zeros behind.
+VITASCOPE_INLINE Vector first_lanes(Vector x, std::int64_t count) {
+  return lane_numbers() < static_cast<std::int32_t>(count) ? x : Vector{};
+}
+
+/// 2^x for x <= 0: 2^round(x) times a polynomial of degree 5 in the rest, fitted to the smallest
+/// largest relative error on [-1/2, 1/2], which is 1.1e-7, and exact at 0. Below -126 it gives 0,
+/// also for -infinity; NaN stays NaN.
+VITASCOPE_INLINE Vector exp2_of_negative(Vector x) {
+  constexpr float kRound = 0x1.8p23f;  // adding it leaves the integer in the low bits
+  const Vector bounded = x < -127.f ? broadcast(-127.f) : x;
+  const Vector shifted = bounded + kRound;
+  const Vector whole = shifted - kRound;
+  const Vector rest = bounded - whole;
+  Vector p = broadcast(1.32647273e-3f);
+  p = p * rest + 9.67151299e-3f;
+  p = p * rest + 5.55073358e-2f;
+  p = p * rest + 2.40222424e-1f;
+  p = p * rest + 6.93147004e-1f;
+  p = p * rest + 1.0f;
+  Integers bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  const Integers exponent = (bits + 127) << 23;  // the constant's own bits are shifted out
+  Vector power;
+  std::memcpy(&power, &exponent, sizeof power);
+  return x < -126.f ? Vector{} : p * power;
+}
+
+}  // namespace vitascope::kernels::cpu::VITASCOPE_ISA
