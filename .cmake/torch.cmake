@@ -3,6 +3,8 @@
 #   torch::headers  include directories and the flags that its ABI needs
 #   torch::cpu      libtorch_cpu and libc10
 #   torch::cuda     libtorch_cuda and libc10_cuda, only where the wheel has them
+#   torch::openmp   the OpenMP library that LibTorch itself runs on: a second one would have threads
+#                   of its own
 if(VITASCOPE_TORCH)
   set(torch_root ${VITASCOPE_TORCH})
 else()
@@ -40,9 +42,18 @@ function(vitascope_import name file)
                                         -Wl,--unresolved-symbols=ignore-in-shared-libs)
 endfunction()
 
+file(GLOB torch_openmp ${torch_root}/lib/libgomp*.so*)
+if(torch_openmp)
+  list(GET torch_openmp 0 torch_openmp)
+  get_filename_component(torch_openmp ${torch_openmp} NAME)
+  vitascope_import(torch::openmp ${torch_openmp})
+else()
+  add_library(torch::openmp INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(torch::openmp INTERFACE gomp)
+endif()
 vitascope_import(torch::c10 libc10.so)
 vitascope_import(torch::cpu libtorch_cpu.so)
-target_link_libraries(torch::cpu INTERFACE torch::c10 Threads::Threads)
+target_link_libraries(torch::cpu INTERFACE torch::c10 torch::openmp Threads::Threads)
 if(EXISTS ${torch_root}/lib/libtorch_cuda.so)
   vitascope_import(torch::c10_cuda libc10_cuda.so)
   vitascope_import(torch::cuda libtorch_cuda.so)
