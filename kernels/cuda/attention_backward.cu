@@ -3,6 +3,7 @@
 // take turns in two places of shared memory. Scores are made anew, 16 x 16 at a time, and are at
 // once what the products for the gradients want.
 #include "kernels/cuda/backward.cuh"
+#include "kernels/cuda/backward_products.cuh"
 #include "kernels/cuda/dispatch.cuh"
 #include "kernels/cuda/tile.cuh"
 
@@ -11,130 +12,6 @@ namespace {
 
 constexpr int kRows = 64, kThreads = 128;  // of the side that a block keeps
 constexpr int kTile = 32;                  // rows of the other side
-
-/// Two products of 16 x 16, as the fragments of C.
-struct Products {
-  float scores[2][4] = {}, gradients[2][4] = {};
-};
-
-/// 16 rows of a warp in registers, as the fragments of A.
-template <int kWidth, class T>
-struct Kept {
-  std::uint32_t rows[kWidth / 16][4];
-
-  __device__ __forceinline__ explicit Kept(const T* tile) {
-    const int row = static_cast<int>(threadIdx.x) / 32 * 16;
-#pragma unroll
-    for (int k = 0; k < kWidth / 16; ++k) load_a<kWidth>(rows[k], tile, row, 16 * k);
-  }
-};
-
-/// `kept` times 16 rows, from `row` on, of the tile.
-template <int kWidth, class T>
-__device__ __forceinline__ void multiply_rows(float (&products)[2][4], const Kept<kWidth, T>& kept,
-                                              const T* tile, int row) {
-#pragma unroll
-  for (int k = 0; k < kWidth / 16; ++k) {
-    std::uint32_t b[4];
-    load_b<kWidth>(b, tile, row, 16 * k);
-    mma_16x8x16<T>(products[0], kept.rows[k], b[0], b[1]);
-    mma_16x8x16<T>(products[1], kept.rows[k], b[2], b[3]);
-  }
-}
-
-/// sums += values (rounded to T) times 16 rows, from `row` on, of the tile.
-template <bool kGuarded, int kWidth, class T>
-__device__ __forceinline__ void add_products(float (&sums)[kWidth / 8][4],
-                                             const float (&values)[2][4], const T* tile, int row) {
-  const std::uint32_t a[4] = {
-      pack<T>(values[0][0], values[0][1]), pack<T>(values[0][2], values[0][3]),
-      pack<T>(values[1][0], values[1][1]), pack<T>(values[1][2], values[1][3])};
-#pragma unroll
-  for (int n = 0; n < kWidth / 16; ++n) {
-    std::uint32_t b[4];
-    load_b_trans<kWidth>(b, tile, row, 16 * n);
-    multiply<kGuarded, T>(sums[2 * n], a, b[0], b[1]);
-    multiply<kGuarded, T>(sums[2 * n + 1], a, b[2], b[3]);
-  }
-}
-
-/// Row and column, in a 16 x 16 product, of element c of fragment n of a lane.
-__device__ __forceinline__ int row_of_element(int c) {
-  return static_cast<int>(threadIdx.x) % 32 / 4 + c / 2 * 8;
-}
-__device__ __forceinline__ int column_of_element(int n, int c) {
-  return 8 * n + static_cast<int>(threadIdx.x) % 4 * 2 + c % 2;
-}
-
-/// Which of a lane's 8 elements of a product are seen, and which dropout keeps.
-struct Bits {
-  unsigned seen = 0xFF, kept = 0xFF;
-};
-
-/// \param at the (query, key) of a row and a column
-template <class At>
-__device__ __forceinline__ Bits bits_of(const BackwardProblem& problem, const Place& place,
-                                        const At& at) {
-  Bits bits{0, 0};
-#pragma unroll 1
-  for (int e = 0; e < 8; ++e) {
-    const auto pair = at(row_of_element(e % 4), column_of_element(e / 4, e % 4));
-    bits.seen |= static_cast<unsigned>(sees(problem, place, pair.query, pair.key)) << e;
-    bits.kept |= static_cast<unsigned>(problem.dropout.probability == 0 ||
-                                       keeps(problem, place, pair.query, pair.key))
-                 << e;
-  }
-  return bits;
-}
-
-struct Pair {
-  std::int64_t query, key;
-};
-
-/// Scores of keys from `count` on become -inf. Their rows are zeros, but where every score is far
-/// below 0, the exponential of 0 would be infinite.
-__device__ __forceinline__ void hide_columns(float (&scores)[2][4], std::int64_t count) {
-#pragma unroll
-  for (int n = 0; n < 2; ++n) {
-#pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      if (column_of_element(n, c) >= count) scores[n][c] = VITASCOPE_MINUS_INFINITY;
-    }
-  }
-}
-
-/// Turns scores into probabilities and products of dout and v into gradients of scores.
-/// \param lse_of, delta_of of the query that element (n, c) belongs to
-template <bool kGeneral, class At, class LseOf, class DeltaOf>
-__device__ __forceinline__ void weigh(const BackwardProblem& problem, const Place& place,
-                                      Products& products, const At& at, const LseOf& lse_of,
-                                      const DeltaOf& delta_of) {
-  Bits bits;
-  if constexpr (kGeneral) bits = bits_of(problem, place, at);
-  const float factor = kGeneral ? kept_factor(problem.dropout) : 1;
-#pragma unroll
-  for (int n = 0; n < 2; ++n) {
-#pragma unroll
-    for (int c = 0; c < 4; ++c) {
-      float& score = products.scores[n][c];
-      float& gradient = products.gradients[n][c];
-      const float lse = lse_of(n, c), delta = delta_of(n, c);
-      if constexpr (kGeneral) {
-        const Pair pair = at(row_of_element(c), column_of_element(n, c));
-        const int number = 4 * n + c;
-        const float whole =
-            score_of(problem, place, pair.query, pair.key, score, bits.seen >> number & 1);
-        const Weight weight =
-            weight_of(whole, lse, gradient, delta, bits.kept >> number & 1 ? factor : 0);
-        score = weight.probability;
-        gradient = weight.gradient;
-      } else {
-        score = exp2_approx((score * problem.scale - lse) * kLog2e);
-        gradient = score * (gradient - delta);
-      }
-    }
-  }
-}
 
 /// Row sums of dout * out for the two rows of a lane; each of 4 lanes takes a quarter.
 template <class T>
@@ -246,6 +123,10 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// Whether blocks of keys hold v in registers.
+template <int kWidth>
+constexpr bool kHoldsValues = kWidth <= 96;
+
 /// What the queries of a tile bring besides their rows.
 struct QueryNumbers {
   float lse[kTile], delta[kTile];
@@ -256,21 +137,25 @@ template <class T, int kWidth, bool kGeneral>
 __global__ void __launch_bounds__(kThreads)
     attention_backward_keys(const __grid_constant__ BackwardTask task, const Layout layout) {
   constexpr int kKept = kRows * kRowStride<kWidth>, kElements = kTile * kRowStride<kWidth>;
-  // [k, v][64 rows], and over them [2 turns][q, dout][32 rows]; then [2 turns] of numbers
+  // Over k and v [64 rows] come [2 turns][q, dout][32 rows]; then [2 turns] of numbers. Registers
+  // are too few for the widest v, which stays in a place of its own in front.
+  constexpr bool kHeld = kHoldsValues<kWidth>;
   T* const shared = reinterpret_cast<T*>(shared_memory());
-  auto* const numbers = reinterpret_cast<QueryNumbers*>(shared + 2 * kKept);
+  T* const turns = shared + (kHeld ? 0 : kKept);
+  T* const value_tile = kHeld ? turns + kKept : shared;
+  auto* const numbers = reinterpret_cast<QueryNumbers*>(turns + 2 * kKept);
   Place place = place_of(task, blockIdx.x, task.keys, kRows);
   load_tile<kWidth, kRows, kThreads>(
-      shared, rows_at<T>(task, place, task.k, task.k_strides, layout.packets), place.row,
-      task.keys);
+      turns, rows_at<T>(task, place, task.k, task.k_strides, layout.packets), place.row, task.keys);
   load_tile<kWidth, kRows, kThreads>(
-      shared + kKept, rows_at<T>(task, place, task.v, task.v_strides, layout.packets), place.row,
+      value_tile, rows_at<T>(task, place, task.v, task.v_strides, layout.packets), place.row,
       task.keys);
   copy_async_commit();
   copy_async_wait<0>();
   __syncthreads();
-  const Kept<kWidth, T> key(shared), value(shared + kKept);
-  __syncthreads();  // all are in registers: their place is free
+  const Kept<kWidth, T> key(turns);
+  const Kept<kWidth, T, kHeld> value(value_tile);
+  __syncthreads();  // what is in registers has left its place
 
   const Range range = kGeneral ? queries_of(task, place.batch, place.row, place.row + kRows - 1)
                                : Range{0, task.queries};
@@ -278,7 +163,7 @@ __global__ void __launch_bounds__(kThreads)
   const Rows<T> douts = rows_at<T>(task, place, task.dout, task.dout_strides, layout.packets);
   const std::int64_t plane = (place.batch * task.heads + place.head) * task.queries;
   const auto load = [&](std::int64_t query, int turn) {
-    T* tile = shared + turn * 2 * kElements;
+    T* tile = turns + turn * 2 * kElements;
     load_tile<kWidth, kTile, kThreads>(tile, queries, query, task.queries);
     load_tile<kWidth, kTile, kThreads>(tile + kElements, douts, query, task.queries);
     for (int i = static_cast<int>(threadIdx.x); i < kTile; i += kThreads) {
@@ -300,7 +185,7 @@ __global__ void __launch_bounds__(kThreads)
     if (query + kTile < range.end) load(query + kTile, turn ^ 1);
     copy_async_commit();
     if (idle) continue;
-    const T* tile = shared + turn * 2 * kElements;
+    const T* tile = turns + turn * 2 * kElements;
 #pragma unroll
     for (int i = 0; i < kTile; i += 16) {
       if (query + i >= range.end) continue;
@@ -342,7 +227,9 @@ void plan_for_type(const BackwardProblem& problem, BackwardPlan& plan) {
                                : attention_backward_keys<T, kWidth, true>;
     plan.queries.kernel = plain ? "tensor cores" : "tensor cores, general scores";
     plan.queries.shared_bytes = std::int64_t{2} * kRows * kRowStride<kWidth> * sizeof(T);
-    plan.keys.shared_bytes = plan.queries.shared_bytes + std::int64_t{2} * sizeof(QueryNumbers);
+    plan.keys.shared_bytes =
+        std::int64_t{kHoldsValues<kWidth> ? 2 : 3} * kRows * kRowStride<kWidth> * sizeof(T) +
+        std::int64_t{2} * sizeof(QueryNumbers);
   });
 }
 

@@ -16,6 +16,14 @@ namespace {
 
 constexpr int kTile = 64, kWarps = kTile / 16, kThreads = 32 * kWarps, kSteps = kTile / 16;
 
+/// Blocks that a multiprocessor is to have registers for; 0 leaves it to the compiler, which finds
+/// room for 4 narrow plain ones by itself, but spills when it is told to.
+template <int kWidth, bool kGeneral>
+constexpr int blocks_at_once() {
+  if (kWidth > 80) return kWidth > 96 || kGeneral ? 2 : 3;
+  return kWidth > 64 || kGeneral ? 3 : 0;
+}
+
 /// What a warp knows of its 16 queries; a lane of two: rows lane / 4 and lane / 4 + 8.
 template <int kWidth>
 struct Softmax {
@@ -197,7 +205,7 @@ __device__ __forceinline__ void finish(const ForwardProblem& problem, const Plac
 /// q [B, H, Nq, D], k, v [B, H, Nk, D] -> out [B, H, Nq, D], lse [B, H, Nq]; D a multiple of 8.
 /// \tparam kGeneral with masks, bias, dropout or an unusual scale
 template <class T, int kWidth, bool kGeneral>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, blocks_at_once<kWidth, kGeneral>())
     attention_forward(const __grid_constant__ ForwardProblem problem, const Layout layout) {
   constexpr int kElements = kTile * kRowStride<kWidth>;
   T* const shared = reinterpret_cast<T*>(shared_memory());  // [2 turns][keys, values][tile]

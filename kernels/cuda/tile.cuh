@@ -99,26 +99,37 @@ __device__ __forceinline__ float element_of(std::uint32_t pair, int half) {
   return to_float(T{static_cast<std::uint16_t>(pair >> (16 * half))});
 }
 
-/// d += a b where an `a` of 0 takes nothing from its b, be that NaN or infinity: what a query does
-/// not see cannot reach it. Rare, hence element by element.
+/// Fragments by value, so that they stay in registers across a call.
+struct Sums {
+  float values[4];
+};
+struct Factors {
+  std::uint32_t a[4], b[2];
+};
+
+/// d + a b where an `a` of 0 takes nothing from its b, be that NaN or infinity: what a query does
+/// not see cannot reach it. Rare, hence element by element, and a function of its own.
 template <class T>
-__device__ void multiply_by_element(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
-                                    std::uint32_t b1) {
+[[gnu::noinline]] __device__ Sums multiply_by_element(Sums d, Factors factors) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll 1
   for (int k = 0; k < 16; ++k) {
     const int quad = k % 8 / 2, half = k % 2;
     const int from_a = lane / 4 * 4 + quad;
-    const std::uint32_t upper = __shfl_sync(~0u, k < 8 ? a[0] : a[2], from_a);
-    const std::uint32_t lower = __shfl_sync(~0u, k < 8 ? a[1] : a[3], from_a);
+    const bool early = k < 8;
+    const std::uint32_t upper = __shfl_sync(~0u, early ? factors.a[0] : factors.a[2], from_a);
+    const std::uint32_t lower = __shfl_sync(~0u, early ? factors.a[1] : factors.a[3], from_a);
+#pragma unroll
     for (int n = 0; n < 2; ++n) {
-      const int column = lane % 4 * 2 + n;
-      const std::uint32_t pair = __shfl_sync(~0u, k < 8 ? b0 : b1, column * 4 + quad);
+      const int from_b = (lane % 4 * 2 + n) * 4 + quad;
+      const std::uint32_t pair = __shfl_sync(~0u, early ? factors.b[0] : factors.b[1], from_b);
       const float b = element_of<T>(pair, half);
       const float above = element_of<T>(upper, half), below = element_of<T>(lower, half);
-      if (above != 0) d[n] += above * b;
-      if (below != 0) d[2 + n] += below * b;
+      if (above != 0) d.values[n] += above * b;
+      if (below != 0) d.values[2 + n] += below * b;
     }
   }
+  return d;
 }
 
 /// d += a b; kGuarded: where b may hold NaN that `a` hides by a weight of 0.
@@ -126,7 +137,10 @@ template <bool kGuarded, class T>
 __device__ __forceinline__ void multiply(float (&d)[4], const std::uint32_t (&a)[4],
                                          std::uint32_t b0, std::uint32_t b1) {
   if (kGuarded && __any_sync(~0u, has_nonfinite<T>(b0) || has_nonfinite<T>(b1))) {
-    multiply_by_element<T>(d, a, b0, b1);
+    const Sums sums =
+        multiply_by_element<T>({{d[0], d[1], d[2], d[3]}}, {{a[0], a[1], a[2], a[3]}, {b0, b1}});
+#pragma unroll
+    for (int c = 0; c < 4; ++c) d[c] = sums.values[c];
   } else {
     mma_16x8x16<T>(d, a, b0, b1);
   }

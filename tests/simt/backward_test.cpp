@@ -1,48 +1,8 @@
 #include "tests/simt/expectation.h"
+#include "tests/simt/kernel_runs.h"
 
 namespace simt {
 namespace {
-
-using vitascope::kernels::BackwardProblem;
-using vitascope::kernels::cuda::launch;
-
-/// Gradients in the order [B, H, N, D].
-struct Gradients {
-  std::vector<float> dq, dk, dv;
-};
-
-Gradients run_backward(const GoldenCase& golden, Element element, std::size_t misalignment = 0,
-                       bool lengths_as_mask = false) {
-  const DeviceInputs inputs(golden, element, misalignment, lengths_as_mask);
-  BackwardProblem problem;
-  inputs.describe(problem);
-  const DeviceArray out(in_planes(golden, "out"), element, misalignment);
-  const DeviceArray dout(in_planes(golden, "dout"), element, misalignment);
-  const DeviceArray lse(golden.tensors.at("lse").values, Element::f32);
-  const DeviceArray delta(lse.size(), Element::f32);
-  const std::int64_t planes_of_keys = problem.batch * problem.heads * problem.keys;
-  const DeviceArray dq(out.size(), element, misalignment);
-  const DeviceArray dk(planes_of_keys * problem.width, element, misalignment);
-  const DeviceArray dv(planes_of_keys * problem.width, element, misalignment);
-  problem.out = out.data();
-  problem.dout = dout.data();
-  problem.out_strides = problem.dout_strides =
-      planes(problem.heads, problem.queries, problem.width);
-  problem.lse = static_cast<const float*>(lse.data());
-  problem.dq = dq.data();
-  problem.dk = dk.data();
-  problem.dv = dv.data();
-  problem.dq_strides = rows_of_heads(problem.heads, problem.queries, problem.width);
-  problem.dk_strides = problem.dv_strides =
-      rows_of_heads(problem.heads, problem.keys, problem.width);
-  const char* unsupported =
-      launch(problem, static_cast<float*>(delta.data()), kSmallestChip, nullptr);
-  if (unsupported != nullptr) throw std::runtime_error(unsupported);
-  const auto read = [&](const DeviceArray& array, std::int64_t tokens) {
-    return from_rows_of_heads(array, problem.batch, problem.heads, tokens, problem.width);
-  };
-  return {read(dq, problem.queries), read(dk, problem.keys), read(dv, problem.keys)};
-}
 
 /// Rows of `got` are exactly 0 where those of the case's `hides` are.
 void expect_exact_zeros(const std::vector<float>& got, const std::vector<float>& hides,
@@ -57,7 +17,7 @@ void expect_exact_zeros(const std::vector<float>& got, const std::vector<float>&
 }
 
 void expect_backward(const GoldenCase& golden, Element element, bool lengths_as_mask = false) {
-  const Gradients got = run_backward(golden, element, 0, lengths_as_mask);
+  const Gradients got = run_backward(golden, element, {.lengths_as_mask = lengths_as_mask});
   const auto compare = [&](const std::vector<float>& gradient, const char* name) {
     expect_near(gradient, in_planes(golden, name), golden.limit(name, element), name);
   };
@@ -100,7 +60,8 @@ TEST(SimtBackwardLayout, OrderOfThreadsAndAlignmentChangeNothing) {
     const Gradients first = run_backward(golden, Element::f16);
     for (std::uint64_t seed = 3; seed < 9; ++seed) {
       set_seed(seed);
-      const Gradients got = run_backward(golden, Element::f16, seed % 3 * 2);  // 0, 2 or 4 bytes
+      const Gradients got =
+          run_backward(golden, Element::f16, {.misalignment = seed % 3 * 2});  // 0, 2 or 4 bytes
       EXPECT_EQ(got.dq, first.dq) << name << ", seed " << seed;
       EXPECT_EQ(got.dk, first.dk) << name << ", seed " << seed;
       EXPECT_EQ(got.dv, first.dv) << name << ", seed " << seed;

@@ -84,6 +84,10 @@ StackPool& stacks() {
   static StackPool pool;
   return pool;
 }
+std::vector<const Touchable*>& touchable() {
+  static std::vector<const Touchable*> list;
+  return list;
+}
 std::vector<const GlobalBuffer*>& buffers() {
   static std::vector<const GlobalBuffer*> list;
   return list;
@@ -329,19 +333,34 @@ void check_global(const void* address, std::size_t bytes, const Where& where) {
   if (reinterpret_cast<std::uintptr_t>(begin) % bytes != 0) {
     throw Fault("an address of global memory not aligned to " + std::to_string(bytes), where);
   }
-  const bool inside = std::ranges::any_of(buffers(), [&](const GlobalBuffer* buffer) {
-    return begin >= buffer->data() && begin + bytes <= buffer->data() + buffer->size();
-  });
+  const bool inside = std::ranges::any_of(
+      touchable(), [&](const Touchable* memory) { return memory->holds(begin, bytes); });
   if (!inside) throw Fault("outside every buffer of global memory", where);
 }
+
+Touchable::Touchable(const void* begin, std::size_t bytes)
+    : begin_(static_cast<const unsigned char*>(begin)), end_(begin_ + bytes) {
+  touchable().push_back(this);
+}
+
+Touchable::~Touchable() { std::erase(touchable(), this); }
+
+namespace {
+
+unsigned char* behind_red_zone(unsigned char* storage, std::size_t misalignment) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(storage) + kRedZone;
+  return reinterpret_cast<unsigned char*>((begin + 255) / 256 * 256 + misalignment);
+}
+
+}  // namespace
 
 GlobalBuffer::GlobalBuffer(std::size_t bytes, std::size_t misalignment)
     : storage_(new unsigned char[bytes + misalignment + 2 * kRedZone + 256]),
       storage_bytes_(bytes + misalignment + 2 * kRedZone + 256),
-      bytes_(bytes) {
+      bytes_(bytes),
+      data_(behind_red_zone(storage_.get(), misalignment)),
+      memory_(data_, bytes) {
   std::memset(storage_.get(), kPoison, storage_bytes_);
-  const auto begin = reinterpret_cast<std::uintptr_t>(storage_.get()) + kRedZone;
-  data_ = reinterpret_cast<unsigned char*>((begin + 255) / 256 * 256 + misalignment);
   buffers().push_back(this);
 }
 

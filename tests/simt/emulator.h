@@ -77,6 +77,23 @@ void wait_for_copies(std::size_t groups_left);
 void check_shared(const void* address, std::size_t bytes, const Where& where);
 void check_global(const void* address, std::size_t bytes, const Where& where);
 
+/// Memory of somebody else's that kernels may touch while this lives.
+class Touchable {
+ public:
+  Touchable(const void* begin, std::size_t bytes);
+  Touchable(const Touchable&) = delete;
+  Touchable& operator=(const Touchable&) = delete;
+  ~Touchable();
+
+  /// Whether [address, address + bytes) lies in it.
+  bool holds(const unsigned char* address, std::size_t bytes) const {
+    return address >= begin_ && address + bytes <= end_;
+  }
+
+ private:
+  const unsigned char *begin_, *end_;
+};
+
 /// Memory that kernels may touch, between red zones; it begins as NaN. Every launch checks the red
 /// zones when it ends.
 class GlobalBuffer {
@@ -95,6 +112,7 @@ class GlobalBuffer {
   std::unique_ptr<unsigned char[]> storage_;
   std::size_t storage_bytes_, bytes_;
   unsigned char* data_;
+  Touchable memory_;
 };
 
 }  // namespace simt

@@ -6,15 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda/attention.cuh"
 #include "tests/simt/golden_case.h"
 
 /// \file
 /// What the tests of the kernels share.
 namespace simt {
-
-/// Dynamic shared memory of a block on sm_89 and sm_120, which have the least.
-inline constexpr vitascope::kernels::cuda::Chip kSmallestChip{99 * 1024};
 
 /// Every value is as near as `limit`; NaN is near to nothing.
 inline void expect_near(const std::vector<float>& got, const std::vector<float>& expected,
@@ -47,20 +43,6 @@ inline auto every_case_and_type() {
 
 inline std::string case_and_type_name(const testing::TestParamInfo<CaseAndType>& info) {
   return std::get<0>(info.param) + "_" + type_name(std::get<1>(info.param));
-}
-
-/// Reads [B, H, N, D] that lies as [B, N, H, D] into that order.
-inline std::vector<float> from_rows_of_heads(const DeviceArray& array, std::int64_t batch,
-                                             std::int64_t heads, std::int64_t tokens,
-                                             std::int64_t width) {
-  std::vector<float> result;
-  const auto strides = rows_of_heads(heads, tokens, width);
-  for (std::int64_t row = 0; row < batch * heads * tokens; ++row) {
-    const std::int64_t plane = row / tokens;
-    const std::int64_t begin = strides.offset(plane / heads, plane % heads, row % tokens);
-    for (std::int64_t d = 0; d < width; ++d) result.push_back(array[begin + d]);
-  }
-  return result;
 }
 
 }  // namespace simt

@@ -1,4 +1,6 @@
+#include "kernels/cuda/attention.cuh"
 #include "tests/simt/expectation.h"
+#include "tests/simt/kernel_runs.h"
 
 namespace simt {
 namespace {
@@ -8,32 +10,11 @@ using vitascope::kernels::cuda::Chip;
 using vitascope::kernels::cuda::launch;
 using vitascope::kernels::cuda::supports;
 
-/// Results of a forward pass in the order [B, H, N, D].
-struct Result {
-  std::vector<float> out, lse;
-};
-
-Result run_forward(const GoldenCase& golden, Element element, std::size_t misalignment = 0,
-                   bool lengths_as_mask = false) {
-  const DeviceInputs inputs(golden, element, misalignment, lengths_as_mask);
-  ForwardProblem problem;
-  inputs.describe(problem);
-  const std::int64_t rows = problem.batch * problem.heads * problem.queries;
-  const DeviceArray out(rows * problem.width, element, misalignment);
-  const DeviceArray lse(rows, Element::f32);
-  problem.out = out.data();
-  problem.out_strides = rows_of_heads(problem.heads, problem.queries, problem.width);
-  problem.lse = static_cast<float*>(lse.data());
-  const char* unsupported = launch(problem, kSmallestChip, nullptr);
-  if (unsupported != nullptr) throw std::runtime_error(unsupported);
-  Result result{
-      from_rows_of_heads(out, problem.batch, problem.heads, problem.queries, problem.width), {}};
-  for (std::int64_t row = 0; row < rows; ++row) result.lse.push_back(lse[row]);
-  return result;
-}
+/// Dynamic shared memory of a block on sm_89 and sm_120, which have the least.
+constexpr Chip kSmallestChip{99 * 1024};
 
 void expect_forward(const GoldenCase& golden, Element element, bool lengths_as_mask = false) {
-  const Result result = run_forward(golden, element, 0, lengths_as_mask);
+  const ForwardResult result = run_forward(golden, element, {.lengths_as_mask = lengths_as_mask});
   const auto& lse = golden.tensors.at("lse").values;
   expect_near(result.out, in_planes(golden, "out"), golden.limit("out", element), "out");
   expect_near(result.lse, lse, golden.limit("lse", element), "lse");
@@ -70,10 +51,11 @@ TEST(SimtForwardLayout, OrderOfThreadsAndAlignmentChangeNothing) {
   for (const char* name :
        {"self_n97_d32", "self_n17_d72", "packed_n17_h3_d16", "padding_n50_d16"}) {
     const GoldenCase golden = read_golden_case(name);
-    const Result first = run_forward(golden, Element::f16);
+    const ForwardResult first = run_forward(golden, Element::f16);
     for (std::uint64_t seed = 3; seed < 9; ++seed) {
       set_seed(seed);
-      const Result result = run_forward(golden, Element::f16, seed % 3 * 2);  // 0, 2 or 4 bytes
+      const ForwardResult result =
+          run_forward(golden, Element::f16, {.misalignment = seed % 3 * 2});  // 0, 2 or 4 bytes
       EXPECT_EQ(result.out, first.out) << name << ", seed " << seed;
       EXPECT_EQ(result.lse, first.lse) << name << ", seed " << seed;
     }

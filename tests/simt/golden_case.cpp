@@ -176,6 +176,9 @@ void DeviceInputs::describe(AttentionProblem& problem) const {
     problem.q_strides = problem.k_strides =
         problem.v_strides = {problem.queries * row, problem.width, row};
   }
+  if (info.contains("dropout")) {
+    problem.dropout = {info["dropout"]["probability"], info["dropout"]["seed"]};
+  }
   auto& visible = problem.visible;
   visible.causal = info.value("causal", false);
   visible.window = info.value("window", -1);

@@ -37,6 +37,7 @@ std::uint16_t half_of(std::uint32_t word, int half) {
 
 template <float (*convert)(std::uint16_t)>
 void run_mma(void* const (&lanes)[32], const Where&) {
+  ++counts().products;
   const auto part = [&](int lane) { return static_cast<MmaPart*>(lanes[lane]); };
   float b[8][16];
   for (int k = 0; k < 16; ++k) {
@@ -72,11 +73,15 @@ void run_ldmatrix(void* const (&lanes)[32], const Where& where) {
   const auto part = [&](int lane) { return static_cast<LoadPart*>(lanes[lane]); };
   for (int matrix = 0; matrix < 4; ++matrix) {
     std::uint16_t rows[8][8];
+    unsigned banks = 0;  // in groups of 4, which is what a row takes
     for (int row = 0; row < 8; ++row) {
       const void* from = part(matrix * 8 + row)->row;
       check_shared(from, 16, where);
+      banks |= 1u << (reinterpret_cast<std::uintptr_t>(from) / 16 % 8);
       std::memcpy(rows[row], from, 16);
     }
+    ++counts().loads;
+    counts().conflicting += banks != 0xFF;
     // Lane 4 g + t takes (g, 2 t) and (g, 2 t + 1), of the transposed matrix where that is asked.
     for (int lane = 0; lane < 32; ++lane) {
       const int g = lane / 4, t = lane % 4 * 2;
@@ -108,6 +113,11 @@ void run_any(void* const (&lanes)[32], const Where&) {
 void run_nothing(void* const (&)[32], const Where&) {}
 
 }  // namespace
+
+Counts& counts() {
+  static Counts all;
+  return all;
+}
 
 void require_whole_warp(unsigned mask, const Where& where) {
   if (mask != ~0u) throw Fault("a warp-wide function for a part of the warp", where);

@@ -37,6 +37,14 @@ void mma_16x8x16(MatrixElement element, float (&d)[4], const std::uint32_t (&a)[
 void ldmatrix_x4(std::uint32_t (&matrices)[4], const void* row, bool transposed,
                  const Where& where);
 
+/// What has been done since the counts were last set to 0.
+struct Counts {
+  std::uint64_t products = 0;     ///< mma_16x8x16
+  std::uint64_t loads = 0;        ///< matrices that ldmatrix fetched
+  std::uint64_t conflicting = 0;  ///< of these, such whose rows share banks of shared memory
+};
+Counts& counts();
+
 /// As check_shared or check_global, whichever memory it is.
 void check_memory(const void* address, std::size_t bytes, const Where& where);
 
