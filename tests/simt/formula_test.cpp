@@ -78,6 +78,31 @@ TEST(SimtDropout, KeepsTheLimits) {
   }
 }
 
+// A key of NaN and infinity reaches those who see it, and none of the others of the same tile.
+TEST(SimtPoison, ReachesOnlyWhoSeesIt) {
+  constexpr std::int64_t kQueries = 40, kKeys = 32, kWidth = 64, kBlind = 10;
+  GoldenCase golden = formula_case({kQueries, kKeys, kWidth});
+  golden.info["Nk"] = kKeys + 1;
+  golden.info["dead_rows"] = nlohmann::json::array();  // there is a mask
+  for (const char* name : {"k", "v"}) {
+    auto& values = golden.tensors.at(name).values;
+    values.resize((kKeys + 1) * kWidth, NAN);
+    values.back() = INFINITY;
+  }
+  Tensor mask{{kQueries, kKeys + 1}, std::vector<float>(kQueries * (kKeys + 1), 1)};
+  for (std::int64_t i = 0; i < kBlind; ++i) mask.values[i * (kKeys + 1) + kKeys] = 0;
+  golden.tensors.emplace("attn_mask", mask);
+  for (const Element element : {Element::f32, Element::bf16, Element::f16}) {
+    SCOPED_TRACE(type_name(element));
+    auto out = run_forward(golden, element).out;
+    for (std::size_t i = kBlind * kWidth; i < out.size(); ++i) EXPECT_TRUE(std::isnan(out[i]));
+    auto expected = golden.tensors.at("out").values;
+    out.resize(kBlind * kWidth);
+    expected.resize(kBlind * kWidth);
+    expect_near(out, expected, golden.limit("out", element), "out");
+  }
+}
+
 TEST(SimtNoKeys, GivesZerosAndNoGradient) {
   GoldenCase golden = formula_case({5, 1, 16});
   golden.info["Nk"] = 0;

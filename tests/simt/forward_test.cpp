@@ -78,7 +78,7 @@ TEST(SimtForwardChoice, NamesItsKernel) {
   EXPECT_STREQ(supports(problem, kSmallestChip).unsupported, "head width is not 1 to 128");
 }
 
-TEST(SimtForwardChoice, WithoutQueriesThereIsNothingToDo) {
+TEST(SimtForwardChoice, WithoutQueriesOrBatchThereIsNothingToDo) {
   ForwardProblem problem;
   problem.batch = problem.heads = 1;
   problem.keys = 5;
@@ -86,6 +86,10 @@ TEST(SimtForwardChoice, WithoutQueriesThereIsNothingToDo) {
   for (const Element element : {Element::f32, Element::f16}) {
     problem.element = element;
     EXPECT_EQ(launch(problem, kSmallestChip, nullptr), nullptr);
+    ForwardProblem no_batch = problem;
+    no_batch.batch = 0;
+    no_batch.queries = 5;
+    EXPECT_EQ(launch(no_batch, kSmallestChip, nullptr), nullptr);
   }
 }
 
