@@ -74,7 +74,9 @@ __device__ __forceinline__ void exponentiate(float (&scores)[2 * kSteps][4],
     for (int n = 0; n < 2 * kSteps; ++n) {
 #pragma unroll
       for (int c = 2 * r; c < 2 * r + 2; ++c) {
-        // The difference first: scores of 1e5 would lose their last bits in a product.
+        // The difference first. With one fused operation, score * unit - maximum * unit, the
+        // largest weight is no longer 1 at scores of 1e5, and 1 is what float16 rounds without
+        // loss.
         scores[n][c] = exp2_approx((scores[n][c] - base) * unit);
         sum += scores[n][c];
       }
