@@ -1,6 +1,8 @@
 // The edge of the program: errors become one line on stderr and an exit status.
 #include <c10/util/Exception.h>
 
+#include <malloc.h>
+
 #include <csignal>
 #include <exception>
 #include <new>
@@ -30,6 +32,16 @@ int failure(const std::string& message) {
   return kFailure;
 }
 
+/// Layers allocate and free the same megabytes again and again. By default the system takes them
+/// back each time and clears every page anew, which costs a third of a short attention's time.
+void keep_freed_memory() {
+#if defined(__GLIBC__)
+  constexpr int kMegabyte = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 1024 * kMegabyte);
+  mallopt(M_TRIM_THRESHOLD, 2047 * kMegabyte);
+#endif
+}
+
 /// LibTorch reports memory that it can't have as an error like any other.
 bool is_out_of_memory(const c10::Error& error) {
   return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
@@ -42,6 +54,7 @@ bool is_out_of_memory(const c10::Error& error) {
 int main(int argc, char** argv) {
   // `vitascope ... | head` ends quietly even where the parent process ignores SIGPIPE.
   std::signal(SIGPIPE, SIG_DFL);
+  keep_freed_memory();
   try {
     return app::run(argc, argv);
   } catch (const UsageError& error) {

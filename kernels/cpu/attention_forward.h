@@ -20,7 +20,7 @@ struct ForwardSpace {
     // Neighbouring rows an odd number of vectors apart do not fall into the same lines of the
     // cache.
     score_ld = columns / kLanes % 2 == 0 ? columns + kLanes : columns;
-    constexpr std::int64_t kScoreBytes = 192 << 10;  // of a second-level cache of 512 KB and more
+    constexpr std::int64_t kScoreBytes = 128 << 10;  // of a second-level cache of 512 KB and more
     const std::int64_t fitting = kScoreBytes / 4 / score_ld / kRows * kRows;
     block_rows = fitting < kRows ? kRows : smaller(fitting, 8 * kRows);
     std::int64_t next = 0;
@@ -89,8 +89,8 @@ class ForwardHead {
     Word* p = words(space_.probabilities) + i * probability_ld();
     float most = 0, factor = kLog2E, unit = 1;
     if (masked_) {
-      added_to_scores(p_, b_, h_, query, work_ + space_.added);
-      most = mask_scores(p_, work_ + space_.added, s);
+      added_to_scores(p_, b_, h_, query, {0, p_.keys}, work_ + space_.added);
+      most = mask_scores(p_.scale, p_.keys, work_ + space_.added, s);
     } else {
       most = largest(load(work_ + space_.maxima + i * kLanes));
       factor = p_.scale * kLog2E;

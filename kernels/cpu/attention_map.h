@@ -61,8 +61,8 @@ inline void map_rows(const MapProblem& p, std::int64_t b, std::int64_t h, std::i
   row_products(p, b, h, begin, end, p.q, p.q_strides, p.k, p.k_strides, work,
                [&](std::int64_t r, std::int64_t query, float* s) {
                  if (masked) {
-                   added_to_scores(p, b, h, query, added);
-                   mask_scores(p, added, s);
+                   added_to_scores(p, b, h, query, {0, p.keys}, added);
+                   mask_scores(p.scale, p.keys, added, s);
                  }
                  const float lse = p.lse[(b * p.heads + h) * p.queries + query];
                  probabilities(s, p.keys, masked ? 1 : p.scale, lse, s);
@@ -84,7 +84,7 @@ inline void map_gradient_rows(const MapGradientProblem& p, std::int64_t b, std::
   float* added = work + MapSpace(p).added;
   row_products(p, b, h, begin, end, p.dout, p.dout_strides, p.v, p.v_strides, work,
                [&](std::int64_t r, std::int64_t query, const float* products) {
-                 if (masked) added_to_scores(p, b, h, query, added);
+                 if (masked) added_to_scores(p, b, h, query, {0, p.keys}, added);
                  float* to = p.gradient + ((b * p.heads + h) * p.row_count + r) * p.keys;
                  for (std::int64_t j = 0; j < p.keys; ++j) {
                    to[j] = masked && added[j] == -kInfinity ? 0 : products[j];

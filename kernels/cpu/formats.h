@@ -16,6 +16,7 @@ VITASCOPE_INLINE std::int64_t round_up(std::int64_t x, std::int64_t to) {
 struct Float32 {
   using Word = float;
   static constexpr int kPerWord = 1;
+  static constexpr int kExpDegree = 5;  ///< of the polynomial behind probabilities
 
   /// Words of a row of `count` numbers.
   static std::int64_t words(std::int64_t count) { return count; }
@@ -62,6 +63,7 @@ struct Float32 {
 struct Bfloat16Pairs {
   using Word = std::int32_t;
   static constexpr int kPerWord = 2;
+  static constexpr int kExpDegree = 4;
 
   static std::int64_t words(std::int64_t count) { return (count + 1) / 2; }
 

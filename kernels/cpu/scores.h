@@ -73,33 +73,35 @@ VITASCOPE_INLINE Range visible_range(const AttentionProblem& p, std::int64_t b,
   return range;
 }
 
-/// What is added to the scores of one query: its bias, and -infinity where a key is hidden.
+/// What is added to the scores of one query against some keys: its bias, and -infinity where a key
+/// is hidden.
 inline void added_to_scores(const AttentionProblem& p, std::int64_t b, std::int64_t h,
-                            std::int64_t query, float* row) {
+                            std::int64_t query, Range keys, float* row) {
   const float* bias = p.bias == nullptr ? nullptr : p.bias + p.bias_strides.offset(b, h, query);
   const Range range = visible_range(p, b, query);
   const bool each = p.visible.grid.rows > 0 || p.visible.mask != nullptr;
-  for (std::int64_t j = 0; j < p.keys; ++j) {
+  for (std::int64_t j = keys.begin; j < keys.end; ++j) {
     const bool visible =
         j >= range.begin && j < range.end && (!each || p.visible.sees(b, h, query, j));
-    row[j] = !visible ? -kInfinity : bias == nullptr ? 0.f : bias[j * p.bias_key_stride];
+    row[j - keys.begin] = !visible          ? -kInfinity
+                          : bias == nullptr ? 0.f
+                                            : bias[j * p.bias_key_stride];
   }
 }
 
 /// s = scale s + added, -infinity where a key is hidden or lies behind the last, whatever s was.
 /// \return the largest
-inline float mask_scores(const AttentionProblem& p, const float* added, float* s) {
-  const std::int64_t columns = Panels::of(p.keys).columns();
-  for (std::int64_t j = p.keys; j < columns; ++j) s[j] = -kInfinity;
+inline float mask_scores(float scale, std::int64_t keys, const float* added, float* s) {
+  const std::int64_t columns = Panels::of(keys).columns();
   Vector most = broadcast(-kInfinity);
   for (std::int64_t j = 0; j < columns; j += kLanes) {
     Vector more = load(added + j);
-    if (j + kLanes > p.keys) {
-      const Integers inside = lane_numbers() < static_cast<std::int32_t>(p.keys - j);
+    if (j + kLanes > keys) {
+      const Integers inside = lane_numbers() < static_cast<std::int32_t>(keys - j);
       more = inside ? more : broadcast(-kInfinity);
     }
     const Vector hidden = broadcast(-kInfinity);
-    const Vector x = more == hidden ? hidden : load(s + j) * p.scale + more;
+    const Vector x = more == hidden ? hidden : load(s + j) * scale + more;
     most = maximum(x, most);
     store(s + j, x);
   }
@@ -112,15 +114,18 @@ inline float mask_scores(const AttentionProblem& p, const float* added, float* s
 template <typename Format>
 VITASCOPE_INLINE float exponentials(const float* s, std::int64_t keys, float most, float factor,
                                     typename Format::Word* p) {
+  const auto at = [&](std::int64_t j) {
+    return exp2_of_negative<Format::kExpDegree>((load(s + j) - most) * factor);
+  };
   Vector total{};
   std::int64_t j = 0;
   for (; j + kLanes <= keys; j += kLanes) {
-    const Vector e = exp2_of_negative((load(s + j) - most) * factor);
+    const Vector e = at(j);
     total += e;
     Format::put(e, p, j);
   }
   if (j < keys) {
-    const Vector e = first_lanes(exp2_of_negative((load(s + j) - most) * factor), keys - j);
+    const Vector e = first_lanes(at(j), keys - j);
     total += e;
     Format::put(e, p, j);
   }

@@ -69,27 +69,49 @@ VITASCOPE_INLINE Vector first_lanes(Vector x, std::int64_t count) {
   return lane_numbers() < static_cast<std::int32_t>(count) ? x : Vector{};
 }
 
-/// 2^x for x <= 0: 2^round(x) times a polynomial of degree 5 in the rest, fitted to the smallest
-/// largest relative error on [-1/2, 1/2], which is 1.1e-7, and exact at 0. Below -126 it gives 0,
-/// also for -infinity; NaN stays NaN.
+/// 2^rest for rest in [-1/2, 1/2], a polynomial that is exact at 0, fitted to the smallest largest
+/// relative error: 1.1e-7 of degree 5; 2.9e-6 of degree 4, for probabilities that are rounded to
+/// bfloat16 (2e-3) next.
+template <int kDegree>
+VITASCOPE_INLINE Vector exp2_polynomial(Vector rest) {
+  if constexpr (kDegree == 4) {
+    Vector p = broadcast(9.58285294e-3f);
+    p = p * rest + 5.59064262e-2f;
+    p = p * rest + 2.40240991e-1f;
+    p = p * rest + 6.93124175e-1f;
+    return p * rest + 1.0f;
+  } else {
+    Vector p = broadcast(1.32647273e-3f);
+    p = p * rest + 9.67151299e-3f;
+    p = p * rest + 5.55073358e-2f;
+    p = p * rest + 2.40222424e-1f;
+    p = p * rest + 6.93147004e-1f;
+    return p * rest + 1.0f;
+  }
+}
+
+/// 2^x for x <= 0, also for -infinity: 2^round(x) times a polynomial in the rest. Too small results
+/// are 0; NaN stays NaN.
+template <int kDegree = 5>
 VITASCOPE_INLINE Vector exp2_of_negative(Vector x) {
+#if defined(__AVX512F__)
+  // 2^-160 rounds to 0. The masks, which let all lanes pass, spare GCC 12 a false warning.
+  const __m512 bounded = __m512(maximum(broadcast(-160.f), x));
+  const __m512 whole = _mm512_maskz_roundscale_ps(0xFFFF, bounded, 0);
+  const Vector p = exp2_polynomial<kDegree>(Vector(bounded) - Vector(whole));
+  return Vector(_mm512_maskz_scalef_ps(0xFFFF, __m512(p), whole));
+#else
   constexpr float kRound = 0x1.8p23f;  // adding it leaves the integer in the low bits
-  const Vector bounded = x < -127.f ? broadcast(-127.f) : x;
+  const Vector bounded = maximum(broadcast(-127.f), x);
   const Vector shifted = bounded + kRound;
-  const Vector whole = shifted - kRound;
-  const Vector rest = bounded - whole;
-  Vector p = broadcast(1.32647273e-3f);
-  p = p * rest + 9.67151299e-3f;
-  p = p * rest + 5.55073358e-2f;
-  p = p * rest + 2.40222424e-1f;
-  p = p * rest + 6.93147004e-1f;
-  p = p * rest + 1.0f;
+  const Vector p = exp2_polynomial<kDegree>(bounded - (shifted - kRound));
   Integers bits;
   std::memcpy(&bits, &shifted, sizeof bits);
   const Integers exponent = (bits + 127) << 23;  // the constant's own bits are shifted out
   Vector power;
   std::memcpy(&power, &exponent, sizeof power);
   return x < -126.f ? Vector{} : p * power;
+#endif
 }
 
 }  // namespace vitascope::kernels::cpu::VITASCOPE_ISA
