@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/ptx.cuh"
 #include "tests/simt/emulator.h"
+#include "tests/simt/global_memory.h"
 
 // Not inside simt, whose functions of the same names take the place as well.
 namespace simt_tests {
@@ -176,8 +177,15 @@ TEST(Emulator, SeesWhatIsWrittenOutside) {
   EXPECT_THAT(fault_of([] { *(shared_memory() - 1 - threadIdx.x) = 1; }),
               HasSubstr("written outside the 256 bytes of shared memory"));
   const GlobalBuffer buffer(64);
-  EXPECT_THAT(fault_of([&] { buffer.data()[threadIdx.x + 1] = 1; }),
+  EXPECT_THAT(fault_of([&] { *(buffer.data() - threadIdx.x - 1) = 1; }),
               HasSubstr("written outside a buffer of global memory"));
+}
+
+TEST(EmulatorDeathTest, NothingFollowsGlobalMemory) {
+  const GlobalBuffer buffer(64);
+  volatile unsigned char* end = buffer.data() + 64;
+  EXPECT_DEATH(fault_of([&] { static_cast<void>(*end); }), "");
+  EXPECT_DEATH(fault_of([&] { *end = 1; }), "");
 }
 
 TEST(Emulator, SharedMemoryBeginsAsNaN) {

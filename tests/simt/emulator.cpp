@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/simt/global_memory.h"
+
 namespace simt {
 namespace {
 
 namespace context = boost::context;
 
 constexpr std::size_t kRedZone = 4096;
-constexpr unsigned char kPoison = 0xFF;  // NaN in float32, bfloat16 and float16 alike
 constexpr std::size_t kStackBytes = 256 * 1024;
 
 std::string text_of(const Where& where) {
@@ -84,14 +85,6 @@ StackPool& stacks() {
   static StackPool pool;
   return pool;
 }
-std::vector<const Touchable*>& touchable() {
-  static std::vector<const Touchable*> list;
-  return list;
-}
-std::vector<const GlobalBuffer*>& buffers() {
-  static std::vector<const GlobalBuffer*> list;
-  return list;
-}
 std::uint64_t& random_state() {
   static std::uint64_t state = 1;
   return state;
@@ -116,7 +109,8 @@ class Block {
     }
     threads_.resize(count);
     warps.resize(count / 32);
-    storage_.assign(shared_bytes + 2 * kRedZone + 1024, kPoison);
+    storage_.resize(shared_bytes + 2 * kRedZone + 1024);
+    poison(storage_.data(), storage_.size());
     const auto begin = reinterpret_cast<std::uintptr_t>(storage_.data()) + kRedZone;
     shared = reinterpret_cast<unsigned char*>((begin + 1023) / 1024 * 1024);
   }
@@ -221,11 +215,8 @@ void Block::check_end() const {
       throw Fault("a thread ended before its asynchronous copies were waited for");
     }
   }
-  const auto intact = [](const unsigned char* from, const unsigned char* to) {
-    return std::all_of(from, to, [](unsigned char byte) { return byte == kPoison; });
-  };
-  if (!intact(storage_.data(), shared) ||
-      !intact(shared + shared_bytes, storage_.data() + storage_.size())) {
+  if (!is_poison(storage_.data(), shared) ||
+      !is_poison(shared + shared_bytes, storage_.data() + storage_.size())) {
     throw Fault("written outside the " + std::to_string(shared_bytes) + " bytes of shared memory");
   }
 }
@@ -252,9 +243,7 @@ void launch(Dimensions grid, Dimensions block, std::size_t shared_bytes,
       }
     }
   }
-  for (const GlobalBuffer* buffer : buffers()) {
-    if (!buffer->red_zones_intact()) throw Fault("written outside a buffer of global memory");
-  }
+  if (!all_red_zones_intact()) throw Fault("written outside a buffer of global memory");
 }
 
 void block_barrier(unsigned id, unsigned threads, const Where& where) {
@@ -295,7 +284,7 @@ void warp_wide(WarpInstruction instruction, void* part, const Where& where) {
 void copy_async(void* to, const void* from, bool zero, const Where& where) {
   check_shared(to, 16, where);
   if (!zero) check_global(from, 16, where);
-  std::memset(to, kPoison, 16);
+  poison(to, 16);
   current->running->open_copies.push_back({to, from, zero});
 }
 
@@ -333,44 +322,7 @@ void check_global(const void* address, std::size_t bytes, const Where& where) {
   if (reinterpret_cast<std::uintptr_t>(begin) % bytes != 0) {
     throw Fault("an address of global memory not aligned to " + std::to_string(bytes), where);
   }
-  const bool inside = std::ranges::any_of(
-      touchable(), [&](const Touchable* memory) { return memory->holds(begin, bytes); });
-  if (!inside) throw Fault("outside every buffer of global memory", where);
-}
-
-Touchable::Touchable(const void* begin, std::size_t bytes)
-    : begin_(static_cast<const unsigned char*>(begin)), end_(begin_ + bytes) {
-  touchable().push_back(this);
-}
-
-Touchable::~Touchable() { std::erase(touchable(), this); }
-
-namespace {
-
-unsigned char* behind_red_zone(unsigned char* storage, std::size_t misalignment) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(storage) + kRedZone;
-  return reinterpret_cast<unsigned char*>((begin + 255) / 256 * 256 + misalignment);
-}
-
-}  // namespace
-
-GlobalBuffer::GlobalBuffer(std::size_t bytes, std::size_t misalignment)
-    : storage_(new unsigned char[bytes + misalignment + 2 * kRedZone + 256]),
-      storage_bytes_(bytes + misalignment + 2 * kRedZone + 256),
-      bytes_(bytes),
-      data_(behind_red_zone(storage_.get(), misalignment)),
-      memory_(data_, bytes) {
-  std::memset(storage_.get(), kPoison, storage_bytes_);
-  buffers().push_back(this);
-}
-
-GlobalBuffer::~GlobalBuffer() { std::erase(buffers(), this); }
-
-bool GlobalBuffer::red_zones_intact() const {
-  const auto intact = [](const unsigned char* from, const unsigned char* to) {
-    return std::all_of(from, to, [](unsigned char byte) { return byte == kPoison; });
-  };
-  return intact(storage_.get(), data_) && intact(data_ + bytes_, storage_.get() + storage_bytes_);
+  if (!is_touchable(address, bytes)) throw Fault("outside every buffer of global memory", where);
 }
 
 }  // namespace simt

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <source_location>
 #include <stdexcept>
+#include <string>
 
 /// \file
 /// Runs CUDA kernels on the CPU to find out whether they are right: one fibre a thread, blocks one
@@ -14,7 +14,7 @@
 /// What it is strict about:
 /// - fibres of a block run in an order that the seed decides, so that a missing barrier shows;
 /// - shared memory has the size that was asked for, begins as NaN and lies between red zones;
-/// - global memory of the tests (GlobalBuffer) lies between red zones as well;
+/// - global memory of the tests (GlobalBuffer) lies between a red zone and the end of all memory;
 /// - threads that part at a barrier or at a warp-wide instruction are reported with file and line.
 namespace simt {
 
@@ -76,43 +76,5 @@ void wait_for_copies(std::size_t groups_left);
 /// \throws Fault unless [address, address + bytes) is aligned to `bytes` and inside
 void check_shared(const void* address, std::size_t bytes, const Where& where);
 void check_global(const void* address, std::size_t bytes, const Where& where);
-
-/// Memory of somebody else's that kernels may touch while this lives.
-class Touchable {
- public:
-  Touchable(const void* begin, std::size_t bytes);
-  Touchable(const Touchable&) = delete;
-  Touchable& operator=(const Touchable&) = delete;
-  ~Touchable();
-
-  /// Whether [address, address + bytes) lies in it.
-  bool holds(const unsigned char* address, std::size_t bytes) const {
-    return address >= begin_ && address + bytes <= end_;
-  }
-
- private:
-  const unsigned char *begin_, *end_;
-};
-
-/// Memory that kernels may touch, between red zones; it begins as NaN. Every launch checks the red
-/// zones when it ends.
-class GlobalBuffer {
- public:
-  /// \param misalignment bytes that the beginning lies behind a multiple of 256
-  explicit GlobalBuffer(std::size_t bytes, std::size_t misalignment = 0);
-  GlobalBuffer(const GlobalBuffer&) = delete;
-  GlobalBuffer& operator=(const GlobalBuffer&) = delete;
-  ~GlobalBuffer();
-
-  unsigned char* data() const { return data_; }
-  std::size_t size() const { return bytes_; }
-  bool red_zones_intact() const;
-
- private:
-  std::unique_ptr<unsigned char[]> storage_;
-  std::size_t storage_bytes_, bytes_;
-  unsigned char* data_;
-  Touchable memory_;
-};
 
 }  // namespace simt

@@ -8,6 +8,7 @@
 
 #include "kernels/attention_problem.h"
 #include "tests/simt/emulator.h"
+#include "tests/simt/global_memory.h"
 
 /// \file
 /// The attention problems of tests/golden/attention as kernels take them.
@@ -55,7 +56,7 @@ class DeviceArray {
 /// A problem's inputs, where a kernel may read them.
 class DeviceInputs {
  public:
-  /// \param misalignment    bytes that q, k and v lie behind a multiple of 256
+  /// \param misalignment    bytes that q, k and v lie behind a multiple of 16
   /// \param lengths_as_mask say key_lengths by a mask
   DeviceInputs(const GoldenCase& golden, Element element, std::size_t misalignment = 0,
                bool lengths_as_mask = false);

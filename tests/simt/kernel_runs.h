@@ -11,7 +11,7 @@ namespace simt {
 
 /// How a case is laid out for a kernel.
 struct Layout {
-  std::size_t misalignment = 0;  ///< bytes that rows lie behind a multiple of 256
+  std::size_t misalignment = 0;  ///< bytes that rows lie behind a multiple of 16
   bool lengths_as_mask = false;  ///< say key_lengths by a mask
 };
 

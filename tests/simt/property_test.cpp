@@ -9,6 +9,7 @@
 #include "kernels/cuda/attention.cuh"
 #include "tests/simt/expectation.h"
 #include "tests/simt/formula.h"
+#include "tests/simt/global_memory.h"
 #include "tests/simt/instructions.h"
 #include "tests/simt/kernel_runs.h"
 
