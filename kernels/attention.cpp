@@ -53,7 +53,10 @@ std::string fused_problem(const at::Tensor& q) {
   if (q.is_cpu() || q.is_meta()) return "";
   static const auto handle =
       c10::Dispatcher::singleton().findSchemaOrThrow("vitascope::attention", "");
-  if (q.is_cuda() && handle.hasKernelForDispatchKey(c10::DispatchKey::CUDA)) return "";
+  if (q.is_cuda() && handle.hasKernelForDispatchKey(c10::DispatchKey::CUDA)) {
+    constexpr std::int64_t kWidest = 128;
+    return q.size(-1) <= kWidest ? "" : "the kernels for GPUs take heads of width 128 at most";
+  }
   return "there are no kernels for " + q.device().str();
 }
 
