@@ -77,6 +77,7 @@ const char* backend_name(Backend backend) {
 
 std::vector<std::string> backend_names() {
   std::vector<std::string> names;
+  names.reserve(kBackends.size());
   for (const auto& entry : kBackends) names.emplace_back(entry.name);
   return names;
 }

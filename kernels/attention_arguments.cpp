@@ -73,11 +73,13 @@ std::vector<at::Tensor> call_operator(const char* name, const std::vector<at::Te
                                       const OperatorOptions& options,
                                       const std::vector<c10::IValue>& more) {
   torch::jit::Stack stack;
+  stack.reserve(tensors.size() + kOptionsCount + more.size());
   for (const at::Tensor& tensor : tensors) stack.emplace_back(tensor);
   push_options(stack, options);
   stack.insert(stack.end(), more.begin(), more.end());
   c10::Dispatcher::singleton().findSchemaOrThrow(name, "").callBoxed(&stack);
   std::vector<at::Tensor> results;
+  results.reserve(stack.size());
   for (const c10::IValue& result : stack) results.push_back(result.toTensor());
   return results;
 }

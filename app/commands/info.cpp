@@ -53,8 +53,10 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> isa_names() {
+  const auto isas = kernels::cpu::available_isas();
   std::vector<std::string> names;
-  for (const auto isa : kernels::cpu::available_isas()) {
+  names.reserve(isas.size());
+  for (const auto isa : isas) {
     names.emplace_back(kernels::cpu::isa_name(isa));
   }
   return names;

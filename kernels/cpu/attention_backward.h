@@ -46,6 +46,7 @@ struct BackwardSpace {
   }
 };
 
+/// The gradients of one head of one picture.
 class BackwardHead {
  public:
   BackwardHead(const BackwardProblem& problem, std::int64_t b, std::int64_t h, float* workspace)

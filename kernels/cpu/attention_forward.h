@@ -41,6 +41,7 @@ struct ForwardSpace {
   }
 };
 
+/// The attention of one head of one picture, in a format of formats.h.
 template <typename Format>
 class ForwardHead {
  public:

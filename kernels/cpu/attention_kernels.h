@@ -28,16 +28,20 @@ struct AttentionKernels {
 };
 
 namespace baseline {
+/// Without extensions: what every processor of its kind can do.
 const AttentionKernels& attention_kernels();
-}
+}  // namespace baseline
 namespace avx2 {
+/// AVX2 and FMA: 8 lanes, 16 registers.
 const AttentionKernels& attention_kernels();
-}
+}  // namespace avx2
 namespace avx512 {
+/// AVX-512 (F, BW, VL, DQ): 16 lanes, 32 registers.
 const AttentionKernels& attention_kernels();
-}
+}  // namespace avx512
 namespace avx512_bf16 {
+/// AVX-512 with products of bfloat16 pairs.
 const AttentionKernels& attention_kernels();
-}
+}  // namespace avx512_bf16
 
 }  // namespace vitascope::kernels::cpu

@@ -7,18 +7,21 @@
 /// Rows of q, k and v brought into the order and the precision in which the products read them.
 namespace vitascope::kernels::cpu::VITASCOPE_ISA {
 
+/// The float of a pattern of bits.
 VITASCOPE_INLINE float from_bits(std::uint32_t bits) {
   float x;
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }
 
+/// The pattern of bits of a float.
 VITASCOPE_INLINE std::uint32_t to_bits(float x) {
   std::uint32_t bits;
   std::memcpy(&bits, &x, sizeof bits);
   return bits;
 }
 
+/// Exact: bfloat16 is the upper half of a float.
 VITASCOPE_INLINE float from_bfloat16(std::uint16_t half) {
   return from_bits(std::uint32_t(half) << 16);
 }
@@ -54,10 +57,12 @@ VITASCOPE_INLINE std::uint16_t to_float16(float x) {
   return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000) >> 13));
 }
 
+/// 4 or 2.
 VITASCOPE_INLINE std::int64_t element_bytes(Element element) {
   return element == Element::f32 ? 4 : 2;
 }
 
+/// Where an element lies, `offset` elements behind the base.
 VITASCOPE_INLINE const void* address(const void* base, Element element, std::int64_t offset) {
   return static_cast<const char*>(base) + offset * element_bytes(element);
 }
@@ -78,6 +83,7 @@ VITASCOPE_INLINE void read_row(const void* from, Element element, std::int64_t c
   }
 }
 
+/// The same the other way, rounded to nearest.
 VITASCOPE_INLINE void write_row(const float* from, Element element, std::int64_t count, void* to) {
   auto* halves = static_cast<std::uint16_t*>(to);
   switch (element) {
@@ -128,8 +134,8 @@ VITASCOPE_INLINE void transpose(Lanes (&rows)[kLanes]) {
     Lanes shuffled[kLanes];
 #pragma GCC unroll 8
     for (int i = 0; i < kLanes / 2; ++i) {
-      shuffled[2 * i] = __builtin_shuffle(rows[i], rows[i + kLanes / 2], low);
-      shuffled[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + kLanes / 2], high);
+      shuffled[2 * i] = shuffle(rows[i], rows[i + kLanes / 2], low);
+      shuffled[2 * i + 1] = shuffle(rows[i], rows[i + kLanes / 2], high);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < kLanes; ++i) rows[i] = shuffled[i];

@@ -98,6 +98,7 @@ VITASCOPE_INLINE void with_rows(std::int64_t rows, const Work& work) {
   }
 }
 
+/// The same for 1 to kVectors vectors.
 template <typename Work>
 VITASCOPE_INLINE void with_block(std::int64_t rows, std::int64_t vectors, const Work& work) {
   if constexpr (kVectors == 4) {

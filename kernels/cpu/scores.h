@@ -9,6 +9,7 @@ namespace vitascope::kernels::cpu::VITASCOPE_ISA {
 inline constexpr float kLog2E = 1.44269504088896341f;
 inline constexpr float kLn2 = 0.69314718055994531f;
 
+/// Rows begin .. begin + count - 1 of a head of q, k, v or of what has their layout.
 VITASCOPE_INLINE Rows rows_of(const void* base, const Strides& strides, const AttentionProblem& p,
                               std::int64_t b, std::int64_t h, std::int64_t begin,
                               std::int64_t count) {

@@ -28,14 +28,17 @@ using Integers = std::int32_t __attribute__((vector_size(kLanes * 4)));
 
 inline constexpr float kInfinity = __builtin_inff();
 
+/// From any address.
 VITASCOPE_INLINE Vector load(const float* from) {
   Vector x;
   std::memcpy(&x, from, sizeof x);
   return x;
 }
 
+/// To any address.
 VITASCOPE_INLINE void store(float* to, Vector x) { std::memcpy(to, &x, sizeof x); }
 
+/// x in every lane.
 VITASCOPE_INLINE Vector broadcast(float x) { return x - Vector{}; }
 
 /// b where a is NaN, as the processors' own instruction has it.
@@ -48,18 +51,32 @@ VITASCOPE_INLINE Integers lane_numbers() {
   return lanes;
 }
 
+/// Lanes of a, and of b from kLanes on, in another order.
+template <typename Lanes>
+VITASCOPE_INLINE Lanes shuffle(Lanes a, Lanes b, Integers from) {
+#if defined(__clang__)  // which finds the instruction by itself
+  Lanes result;
+  for (int i = 0; i < kLanes; ++i) result[i] = from[i] < kLanes ? a[from[i]] : b[from[i] - kLanes];
+  return result;
+#else
+  return __builtin_shuffle(a, b, from);
+#endif
+}
+
 /// The lanes of x folded into one by `join`, halves onto halves.
 template <typename Join>
 VITASCOPE_INLINE float fold(Vector x, const Join& join) {
 #pragma GCC unroll 4
   for (int half = kLanes / 2; half > 0; half /= 2) {
-    x = join(x, __builtin_shuffle(x, lane_numbers() ^ half));
+    x = join(x, shuffle(x, x, lane_numbers() ^ half));
   }
   return x[0];
 }
 
+/// The largest lane.
 VITASCOPE_INLINE float largest(Vector x) { return fold(x, maximum); }
 
+/// All lanes added up.
 VITASCOPE_INLINE float sum(Vector x) {
   return fold(x, [](Vector a, Vector b) { return a + b; });
 }
