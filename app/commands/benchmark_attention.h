@@ -4,7 +4,8 @@
 #include <functional>
 
 /// \file
-/// `vitascope benchmark-attention`: the attention kernels beside LibTorch's, by length and precision.
+/// `vitascope benchmark-attention`: the attention kernels beside LibTorch's, by length and
+/// precision.
 namespace vitascope::app {
 
 /// See app/command.h.

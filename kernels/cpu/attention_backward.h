@@ -24,25 +24,20 @@ struct BackwardSpace {
     // Neighbouring rows an odd number of vectors apart do not fall into the same lines of the
     // cache.
     ld = tile / kLanes % 2 == 0 ? tile + kLanes : tile;
-    std::int64_t next = 0;
-    const auto place = [&next](std::int64_t floats) {
-      const std::int64_t at = next;
-      next += round_up(floats, 16);
-      return at;
-    };
-    key_panels = place(tile * p.width);
-    value_panels = place(tile * p.width);
-    keys = place(tile * width);
-    dk = place(tile * width);
-    dv = place(tile * width);
-    q = place(kBlockRows * width);
-    dout = place(kBlockRows * width);
-    s = place(kBlockRows * ld);
-    ds = place(kBlockRows * ld);
-    dq = place(p.queries * width);
-    delta = place(p.queries);
-    added = place(tile);
-    total = next;
+    Workspace space;
+    key_panels = space.place(tile * p.width);
+    value_panels = space.place(tile * p.width);
+    keys = space.place(tile * width);
+    dk = space.place(tile * width);
+    dv = space.place(tile * width);
+    q = space.place(kBlockRows * width);
+    dout = space.place(kBlockRows * width);
+    s = space.place(kBlockRows * ld);
+    ds = space.place(kBlockRows * ld);
+    dq = space.place(p.queries * width);
+    delta = space.place(p.queries);
+    added = space.place(tile);
+    total = space.size;
   }
 };
 

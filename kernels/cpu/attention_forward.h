@@ -23,21 +23,16 @@ struct ForwardSpace {
     constexpr std::int64_t kScoreBytes = 128 << 10;  // of a second-level cache of 512 KB and more
     const std::int64_t fitting = kScoreBytes / 4 / score_ld / kRows * kRows;
     block_rows = fitting < kRows ? kRows : smaller(fitting, 8 * kRows);
-    std::int64_t next = 0;
-    const auto place = [&next](std::int64_t floats) {
-      const std::int64_t at = next;
-      next += round_up(floats, 16);
-      return at;
-    };
-    panels = place(columns * words);
-    values = place(Format::words(p.keys) * value_columns);
-    left = place(block_rows * words);
-    scores = place(block_rows * score_ld);
-    probabilities = Format::kPerWord == 1 ? scores : place(block_rows * score_ld / 2);
-    maxima = place(block_rows * kLanes);
-    added = place(columns);
-    out = place(block_rows * value_columns);
-    total = next;
+    Workspace space;
+    panels = space.place(columns * words);
+    values = space.place(Format::words(p.keys) * value_columns);
+    left = space.place(block_rows * words);
+    scores = space.place(block_rows * score_ld);
+    probabilities = Format::kPerWord == 1 ? scores : space.place(block_rows * score_ld / 2);
+    maxima = space.place(block_rows * kLanes);
+    added = space.place(columns);
+    out = space.place(block_rows * value_columns);
+    total = space.size;
   }
 };
 

@@ -14,17 +14,12 @@ struct MapSpace {
 
   explicit MapSpace(const AttentionProblem& p) {
     columns = Panels::of(p.keys).columns();
-    std::int64_t next = 0;
-    const auto place = [&next](std::int64_t floats) {
-      const std::int64_t at = next;
-      next += round_up(floats, 16);
-      return at;
-    };
-    panels = place(columns * p.width);
-    left = place(kMapRows * p.width);
-    s = place(kMapRows * columns);
-    added = place(columns);
-    total = next;
+    Workspace space;
+    panels = space.place(columns * p.width);
+    left = space.place(kMapRows * p.width);
+    s = space.place(kMapRows * columns);
+    added = space.place(columns);
+    total = space.size;
   }
 };
 

@@ -14,6 +14,17 @@ VITASCOPE_INLINE std::int64_t round_up(std::int64_t x, std::int64_t to) {
   return (x + to - 1) / to * to;
 }
 
+/// Gives out parts of a workspace, one behind the other, each from a line of the cache on.
+struct Workspace {
+  std::int64_t size = 0;  ///< in floats
+
+  std::int64_t place(std::int64_t floats) {
+    const std::int64_t at = size;
+    size += round_up(floats, 16);
+    return at;
+  }
+};
+
 /// Everything in float32, whatever the inputs are.
 struct Float32 {
   using Word = float;
