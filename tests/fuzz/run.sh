@@ -26,7 +26,8 @@ done
 declare -A sources=(
   [safetensors]="vit/weights/safetensors.cpp"
   [torch_archive]="vit/weights/torch_archive.cpp vit/weights/torch_storage.cpp
-                   vit/weights/pickle.cpp vit/weights/pickle_stream.h vit/weights/zip_archive.cpp"
+                   vit/weights/pickle.cpp vit/weights/pickle_heights.cpp vit/weights/pickle_stream.h
+                   vit/weights/zip_archive.cpp"
   [npz]="vit/weights/npz.cpp vit/weights/npy_header.cpp"
   [configuration]="vit/json.cpp vit/image/specification_reader.cpp vit/weights/config_values.cpp
                    vit/weights/labels.cpp vit/weights/transformers_config.cpp

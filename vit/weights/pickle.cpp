@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 #include <unordered_map>
 
+#include "vit/weights/pickle_heights.h"
 #include "vit/weights/pickle_stream.h"
 
 namespace vitascope::weights {
@@ -99,15 +101,13 @@ class Unpickler {
   }
 
   PicklePtr finish(PicklePtr root);
-  int height(const PicklePtr& value, int depth);
 
   PickleStream stream_;
   std::size_t global_bytes_ = 0;  ///< names of globals so far
   std::vector<PicklePtr> stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, PicklePtr> memo_;
-  std::vector<PicklePtr> values_;                        ///< every value made
-  std::unordered_map<const PickleValue*, int> heights_;  ///< of those that the result reaches
+  std::vector<PicklePtr> values_;  ///< every value made
 };
 
 bool Unpickler::push_scalar(Op op) {
@@ -370,43 +370,13 @@ void Unpickler::build() {
 
 /// Checks what was built, so that everyone may walk it, and lets go of it; the rest dies here.
 PicklePtr Unpickler::finish(PicklePtr root) {
-  height(root, 0);
-  std::erase_if(values_, [&](const PicklePtr& value) { return heights_.contains(value.get()); });
+  try {
+    const PickleHeights reached = measure_heights(root);
+    std::erase_if(values_, [&](const PicklePtr& value) { return reached.contains(value.get()); });
+  } catch (const std::length_error& error) {
+    throw fault(error.what());
+  }
   return root;
-}
-
-/// How many levels `value` has below itself. Each value is measured once; since `depth` is bounded,
-/// so is this recursion, and a cycle soon exceeds it.
-int Unpickler::height(const PicklePtr& value, int depth) {
-  if (!value) return 0;
-  const auto known = heights_.find(value.get());
-  const int below = known == heights_.end() ? 0 : known->second;
-  if (depth + below > kPickleDepth) {
-    throw fault(
-        fmt::format("the value is nested more than {} levels deep, or holds itself", kPickleDepth));
-  }
-  if (known != heights_.end()) return below;
-  int result = 0;
-  const auto visit = [&](const PicklePtr& part) {
-    result = std::max(result, 1 + height(part, depth + 1));
-  };
-  if (const auto* sequence = std::get_if<PickleSequence>(&value->value)) {
-    for (const PicklePtr& item : sequence->items) visit(item);
-  } else if (const auto* dict = std::get_if<PickleDict>(&value->value)) {
-    for (const auto& [key, item] : dict->items) {
-      visit(key);
-      visit(item);
-    }
-  } else if (const auto* object = std::get_if<PickleObject>(&value->value)) {
-    for (const PicklePtr* part :
-         {&object->callable, &object->arguments, &object->state, &object->items}) {
-      visit(*part);
-    }
-  } else if (const auto* persistent = std::get_if<PicklePersistent>(&value->value)) {
-    visit(persistent->id);
-  }
-  heights_.emplace(value.get(), result);
-  return result;
 }
 
 }  // namespace
