@@ -184,7 +184,9 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run, bo
   move_to(model.network, device);
   if (run.verbose) {
     print_notes(model);
-    note_attention(run, at::empty({0}, at::TensorOptions(open.precision).device(device)));
+    const model::Config& config = model.network.config();
+    note_attention(run, at::empty({1, config.heads, 1, config.head_width()},
+                                  at::TensorOptions(open.precision).device(device)));
   }
   return model;
 }

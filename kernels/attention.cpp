@@ -1,7 +1,6 @@
 #include "kernels/attention.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/matmul.h>
 #include <c10/util/Exception.h>
 
@@ -43,21 +42,21 @@ OperatorOptions operator_options(const at::Tensor& q, const AttentionOptions& op
   return result;
 }
 
-/// Why the fused kernels can't take these tensors, or nothing.
+/// Why the fused kernels can't take these tensors, or nothing. A GPU's are asked themselves.
 std::string fused_problem(const at::Tensor& q) {
-  const at::ScalarType type = q.scalar_type();
-  if (type != at::kFloat && type != at::kBFloat16 && type != at::kHalf) {
+  if (!element_of(q.scalar_type())) {
     return std::string("the kernels take float32, bfloat16 and float16, not ") +
-           c10::toString(type);
+           c10::toString(q.scalar_type());
   }
   if (q.is_cpu() || q.is_meta()) return "";
-  static const auto handle =
-      c10::Dispatcher::singleton().findSchemaOrThrow("vitascope::attention", "");
-  if (q.is_cuda() && handle.hasKernelForDispatchKey(c10::DispatchKey::CUDA)) {
-    constexpr std::int64_t kWidest = 128;
-    return q.size(-1) <= kWidest ? "" : "the kernels for GPUs take heads of width 128 at most";
+  static const auto refusal =
+      c10::Dispatcher::singleton().findSchemaOrThrow("vitascope::attention_refusal", "");
+  if (!q.is_cuda() || !refusal.hasKernelForDispatchKey(c10::DispatchKey::CUDA)) {
+    return "there are no kernels for " + q.device().str();
   }
-  return "there are no kernels for " + q.device().str();
+  torch::jit::Stack stack{q};
+  refusal.callBoxed(&stack);
+  return stack[0].toStringRef();
 }
 
 /// Why LibTorch's operator can't do what is asked, or nothing.

@@ -59,7 +59,7 @@ struct Attended {
 Attended attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                    const AttentionOptions& options = {});
 
-/// Which backend would run, and in words why none that comes before it.
+/// Which backend would run for q [B, H, Nq, D], and in words why none that comes before it.
 struct BackendChoice {
   Backend backend;
   std::string reason;

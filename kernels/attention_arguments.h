@@ -1,6 +1,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 
 #include <optional>
@@ -29,32 +30,57 @@ inline constexpr const char* kOptionsSchema =
     "Tensor? mask=None, Tensor? bias=None, float dropout=0., int seed=0";
 inline constexpr std::size_t kOptionsCount = 9;
 
-/// Options as an operator's arguments, in the order of the schema.
-void push_options(torch::jit::Stack& stack, const OperatorOptions& options);
-/// \param first place of the scale among the arguments
-OperatorOptions options_at(c10::ArrayRef<c10::IValue> arguments, std::size_t first);
+/// One call of an operator: its arguments are on a stack, where its results replace them.
+class Call {
+ public:
+  Call(const c10::OperatorHandle& handle, torch::jit::Stack& stack);
+
+  at::Tensor tensor(std::size_t i) const { return value(i).toTensor(); }
+  const c10::IValue& value(std::size_t i) const { return stack_[first_ + i]; }
+  /// \param first place of the scale among the arguments
+  OperatorOptions options(std::size_t first) const;
+  void give(const std::vector<at::Tensor>& results) const;
+
+ private:
+  torch::jit::Stack& stack_;
+  std::size_t first_;
+};
 
 /// Calls an operator of this library: tensors, then options, then what its schema has behind them.
 std::vector<at::Tensor> call_operator(const char* name, const std::vector<at::Tensor>& tensors,
                                       const OperatorOptions& options,
                                       const std::vector<c10::IValue>& more = {});
 
-/// \throws c10::Error when shapes or types do not fit, in words
+/// A problem made of a call's arguments.
+template <typename Problem>
+struct Prepared {
+  Problem problem;
+  std::vector<at::Tensor> results;  ///< what the problem is to be written to, as the schema has it
+  std::vector<at::Tensor> kept;     ///< the arguments' memory, as long as the problem names it
+};
+
+/// \name The same for every device. Tensors whose last dimension is not contiguous are copied.
+/// \throws c10::Error when shapes, types or devices do not fit, in words
+/// @{
+Prepared<ForwardProblem> prepare_forward(const Call& call);
+Prepared<BackwardProblem> prepare_backward(const Call& call);
+Prepared<MapProblem> prepare_map(const Call& call);
+Prepared<MapGradientProblem> prepare_map_gradient(const Call& call);
+/// @}
+
+/// \name Results of the shapes and types that the schema has, not yet written
+/// @{
+std::vector<at::Tensor> forward_results(const at::Tensor& q);
+std::vector<at::Tensor> backward_results(const at::Tensor& q, const at::Tensor& k);
+/// @}
+
+/// \throws c10::Error when shapes, types or devices do not fit, in words
 void check_operands(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
 
-/// q, k and v, and who sees whom. Tensors whose last dimension is not contiguous are copied.
-void set_operands(AttentionProblem& problem, std::vector<at::Tensor>& kept, const at::Tensor& q,
-                  const at::Tensor& k, const at::Tensor& v, const OperatorOptions& options);
-
-/// Strides of [B, H, N, D].
-Strides strides_of(const at::Tensor& tensor);
+/// The kernels' name of a type; nothing for types that they do not take.
+std::optional<Element> element_of(at::ScalarType type);
 
 /// [B, N, H * D] as [B, H, N, D], copied where its last dimension is not contiguous.
 at::Tensor heads_of(const at::Tensor& tensor, std::int64_t heads);
-
-/// A mask or bias as a view of [B, H, Nq, Nk].
-/// \throws c10::Error when it can't be broadcast
-at::Tensor broadcast_to_scores(const at::Tensor& tensor, const at::Tensor& q, const at::Tensor& k,
-                               const char* name);
 
 }  // namespace vitascope::kernels

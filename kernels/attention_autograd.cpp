@@ -1,7 +1,5 @@
 // Gradients of vitascope::attention: one backward operator, which itself has none.
 #include <ATen/TensorOperators.h>
-#include <ATen/core/dispatch/Dispatcher.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -101,14 +99,10 @@ class ForwardFunction : public torch::autograd::Function<ForwardFunction> {
 };
 
 void attention_autograd(const c10::OperatorHandle& handle, torch::jit::Stack* stack) {
-  const std::size_t count = handle.schema().arguments().size();
-  const auto arguments = c10::ArrayRef<c10::IValue>(*stack).slice(stack->size() - count);
-  const OperatorOptions options = options_at(arguments, 3);
-  const variable_list results =
-      ForwardFunction::apply(arguments[0].toTensor(), arguments[1].toTensor(),
-                             arguments[2].toTensor(), options.bias, options);
-  stack->resize(stack->size() - count);
-  for (const at::Tensor& result : results) stack->emplace_back(result);
+  const Call call(handle, *stack);
+  const OperatorOptions options = call.options(3);
+  call.give(ForwardFunction::apply(call.tensor(0), call.tensor(1), call.tensor(2), options.bias,
+                                   options));
 }
 
 }  // namespace

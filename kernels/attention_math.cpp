@@ -8,7 +8,6 @@
 #include <ATen/ops/scaled_dot_product_attention.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/where.h>
-#include <ATen/ops/zeros_like.h>
 
 #include <cmath>
 #include <limits>
@@ -55,7 +54,7 @@ at::Tensor dropout_factors(const at::Tensor& probabilities, const AttentionOptio
                         static_cast<std::uint64_t>(options.seed)};
   const at::Tensor factors = at::empty(probabilities.sizes(), at::kFloat);
   float* factor = factors.data_ptr<float>();
-  const float kept = 1 / (1 - dropout.probability);
+  const float kept = dropout.kept_factor();
   const std::int64_t heads = probabilities.size(0) * probabilities.size(1);
   for (std::int64_t head = 0; head < heads; ++head) {
     for (std::int64_t i = 0; i < probabilities.size(2); ++i) {

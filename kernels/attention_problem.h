@@ -85,6 +85,11 @@ struct Dropout {
     return static_cast<float>(x >> 40) * 0x1p-24f >= probability;
   }
 
+  /// What kept probabilities are multiplied by.
+  VITASCOPE_HOST_DEVICE float kept_factor() const {
+    return probability < 1 ? 1 / (1 - probability) : 0;
+  }
+
  private:
   VITASCOPE_HOST_DEVICE static std::uint64_t mix(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -108,6 +113,30 @@ struct AttentionProblem {
   std::int64_t bias_key_stride = 1;
   Dropout dropout;
 };
+
+/// Rows begin .. end - 1 of one side.
+struct Range {
+  std::int64_t begin, end;
+};
+
+/// Keys outside of which the queries first .. last of a picture see none, by the rules that allow
+/// one range. Others may be hidden between.
+VITASCOPE_HOST_DEVICE Range keys_of(const AttentionProblem& problem, std::int64_t b,
+                                    std::int64_t first, std::int64_t last) {
+  const Visibility& visible = problem.visible;
+  Range range{0, problem.keys};
+  if (visible.causal && last + 1 < range.end) range.end = last + 1;
+  if (visible.key_lengths != nullptr && visible.key_lengths[b] < range.end) {
+    range.end = visible.key_lengths[b];
+  }
+  if (visible.window < 0) return range;
+  // A window may be as wide as int64 allows.
+  if (visible.window < problem.keys && last + visible.window + 1 < range.end) {
+    range.end = last + visible.window + 1;
+  }
+  if (visible.window < first) range.begin = first - visible.window;
+  return range;
+}
 
 /// Writes out and lse. A query that sees no key: out 0, lse -inf.
 struct ForwardProblem : AttentionProblem {

@@ -71,14 +71,20 @@ std::optional<c10::TypedOperatorHandle<Signature>> find_operator(const char* nam
   return handle->typed<Signature>();
 }
 
-at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation activation) {
+/// Nothing where LibTorch was built without oneDNN.
+const auto& product_operator() {
   static const auto product = find_operator<PackedProduct>("mkldnn::_linear_pointwise");
+  return product;
+}
+
+at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation activation) {
   TORCH_CHECK(!(at::GradMode::is_enabled() && x.requires_grad()),
               "linear: a packed weight gives no gradients; keep it plain");
   const auto within = fused(activation);
   const FusedActivation words = within.value_or(FusedActivation{"none", {}});
-  const at::Tensor y = product->call(x, weight.weight, weight.bias, words.attribute,
-                                     c10::List<std::optional<at::Scalar>>(), words.algorithm);
+  const at::Tensor y =
+      product_operator()->call(x, weight.weight, weight.bias, words.attribute,
+                               c10::List<std::optional<at::Scalar>>(), words.algorithm);
   return within ? y : activate(y, activation);
 }
 
@@ -86,8 +92,7 @@ at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation 
 
 at::Tensor pack(const at::Tensor& weight) {
   static const auto reorder = find_operator<PackOperator>("mkldnn::_reorder_linear_weight");
-  static const auto product = find_operator<PackedProduct>("mkldnn::_linear_pointwise");
-  if (!reorder || !product) return weight;
+  if (!reorder || !product_operator()) return weight;
   // oneDNN chooses the layout by the number of rows that will come; a few hundred and a few
   // thousand give the same, which also serves single photos best.
   constexpr int kRows = 1576;

@@ -53,7 +53,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> isa_names() {
-  const auto isas = kernels::cpu::available_isas();
+  const auto& isas = kernels::cpu::available_isas();
   std::vector<std::string> names;
   names.reserve(isas.size());
   for (const auto isa : isas) {

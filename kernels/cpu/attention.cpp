@@ -3,9 +3,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <memory>
 #include <new>
 
@@ -47,84 +44,74 @@ float* workspace(std::int64_t floats) {
   return memory.get();
 }
 
-/// Parts into which the queries of each head are divided: one where there are heads enough to keep
-/// the threads busy, since every part packs the keys again.
-std::int64_t parts_per_head(std::int64_t heads, std::int64_t queries) {
-  constexpr std::int64_t kTasksPerThread = 4;
-  constexpr std::int64_t kLeastQueries = 48;
-  const std::int64_t wanted = (kTasksPerThread * at::get_num_threads() + heads - 1) / heads;
-  return std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, queries / kLeastQueries));
-}
-
-/// Calls `work` for every part of the queries of every head.
+/// Calls `work(which, begin, end)` for parts of the rows of each of `count` heads, or pictures.
+/// Each is one part where there are enough of them to keep the threads busy, since every part packs
+/// the keys again; whole ones always with `divide` false.
 template <typename Work>
-void for_each_task(const AttentionProblem& problem, std::int64_t queries, std::int64_t parts,
-                   const Work& work) {
-  const std::int64_t heads = problem.batch * problem.heads;
-  at::parallel_for(0, heads * parts, 1, [&](std::int64_t first, std::int64_t last) {
+void for_each_part(std::int64_t count, std::int64_t rows, bool divide, const Work& work) {
+  if (count * rows == 0) return;
+  constexpr std::int64_t kPartsPerThread = 4;
+  constexpr std::int64_t kLeastRows = 48;
+  const std::int64_t wanted = (kPartsPerThread * at::get_num_threads() + count - 1) / count;
+  const std::int64_t most = divide ? std::max<std::int64_t>(1, rows / kLeastRows) : 1;
+  const std::int64_t parts = std::min(wanted, most);
+  at::parallel_for(0, count * parts, 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t head = i / parts;
       const std::int64_t part = i % parts;
-      work(Task{head / problem.heads, head % problem.heads, part * queries / parts,
-                (part + 1) * queries / parts});
+      work(i / parts, part * rows / parts, (part + 1) * rows / parts);
     }
   });
+}
+
+/// Calls `work(Task)` for parts of the rows of every head.
+template <typename Work>
+void for_each_task(const AttentionProblem& problem, std::int64_t rows, bool divide,
+                   const Work& work) {
+  for_each_part(problem.batch * problem.heads, rows, divide,
+                [&](std::int64_t head, std::int64_t begin, std::int64_t end) {
+                  work(Task{head / problem.heads, head % problem.heads, begin, end});
+                });
 }
 
 }  // namespace
 
 void attention_forward(const ForwardProblem& problem, Isa isa) {
-  const std::int64_t heads = problem.batch * problem.heads;
-  if (heads * problem.queries == 0) return;
   const AttentionKernels& kernels = kernels_of(isa);
   const std::int64_t space = kernels.forward_space(problem);
-  const std::int64_t parts = parts_per_head(heads, problem.queries);
-  for_each_task(problem, problem.queries, parts,
+  for_each_task(problem, problem.queries, /*divide=*/true,
                 [&](const Task& task) { kernels.forward(problem, task, workspace(space)); });
 }
 
 void attention_backward(const BackwardProblem& problem, Isa isa) {
-  if (problem.batch * problem.heads == 0) return;
   const AttentionKernels& kernels = kernels_of(isa);
   const std::int64_t space = kernels.backward_space(problem);
-  for_each_task(problem, problem.queries, 1,
+  // Where there are no queries, dk and dv are still to be written.
+  for_each_task(problem, std::max<std::int64_t>(problem.queries, 1), /*divide=*/false,
                 [&](const Task& task) { kernels.backward(problem, task, workspace(space)); });
 }
 
 void attention_map(const MapProblem& problem, Isa isa) {
-  const std::int64_t heads = problem.batch * problem.heads;
-  if (heads * problem.row_count == 0) return;
   const AttentionKernels& kernels = kernels_of(isa);
   const std::int64_t space = kernels.map_space(problem);
   if (!problem.head_mean) {
-    const std::int64_t parts = parts_per_head(heads, problem.row_count);
-    for_each_task(problem, problem.row_count, parts,
+    for_each_task(problem, problem.row_count, /*divide=*/true,
                   [&](const Task& task) { kernels.map(problem, task, workspace(space)); });
     return;
   }
   // The heads of a picture add to the same rows, so one thread takes them, in order.
   std::fill_n(problem.map, problem.batch * problem.row_count * problem.keys, 0.f);
-  const std::int64_t parts = parts_per_head(problem.batch, problem.row_count);
-  at::parallel_for(0, problem.batch * parts, 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t part = i % parts;
-      for (std::int64_t h = 0; h < problem.heads; ++h) {
-        kernels.map(problem,
-                    {i / parts, h, part * problem.row_count / parts,
-                     (part + 1) * problem.row_count / parts},
-                    workspace(space));
-      }
-    }
-  });
+  for_each_part(problem.batch, problem.row_count, /*divide=*/true,
+                [&](std::int64_t b, std::int64_t begin, std::int64_t end) {
+                  for (std::int64_t h = 0; h < problem.heads; ++h) {
+                    kernels.map(problem, {b, h, begin, end}, workspace(space));
+                  }
+                });
 }
 
 void attention_map_gradient(const MapGradientProblem& problem, Isa isa) {
-  const std::int64_t heads = problem.batch * problem.heads;
-  if (heads * problem.row_count == 0) return;
   const AttentionKernels& kernels = kernels_of(isa);
   const std::int64_t space = kernels.map_space(problem);
-  const std::int64_t parts = parts_per_head(heads, problem.row_count);
-  for_each_task(problem, problem.row_count, parts,
+  for_each_task(problem, problem.row_count, /*divide=*/true,
                 [&](const Task& task) { kernels.map_gradient(problem, task, workspace(space)); });
 }
 

@@ -21,9 +21,7 @@ struct BackwardSpace {
     const std::int64_t tiles = (p.keys + kTileKeys - 1) / kTileKeys;
     tile = round_up((p.keys + tiles - 1) / tiles, kLanes);
     width = Panels::of(p.width).columns();
-    // Neighbouring rows an odd number of vectors apart do not fall into the same lines of the
-    // cache.
-    ld = tile / kLanes % 2 == 0 ? tile + kLanes : tile;
+    ld = Panels::of(tile).stride();
     Workspace space;
     key_panels = space.place(tile * p.width);
     value_panels = space.place(tile * p.width);
@@ -60,7 +58,7 @@ class BackwardHead {
     for (std::int64_t begin = 0; begin < p_.keys; begin += space_.tile) {
       tile({begin, smaller(begin + space_.tile, p_.keys)});
     }
-    write(work_ + space_.dq, p_.queries, p_.dq, p_.dq_strides, 0);
+    write_rows(work_ + space_.dq, space_.width, rows(p_.dq, p_.dq_strides, 0, p_.queries));
   }
 
  private:
@@ -100,8 +98,8 @@ class BackwardHead {
     for (std::int64_t begin = 0; begin < p_.queries; begin += BackwardSpace::kBlockRows) {
       block(begin, smaller(BackwardSpace::kBlockRows, p_.queries - begin));
     }
-    write(work_ + space_.dk, count_, p_.dk, p_.dk_strides, range.begin);
-    write(work_ + space_.dv, count_, p_.dv, p_.dv_strides, range.begin);
+    write_rows(work_ + space_.dk, space_.width, rows(p_.dk, p_.dk_strides, range.begin, count_));
+    write_rows(work_ + space_.dv, space_.width, rows(p_.dv, p_.dv_strides, range.begin, count_));
   }
 
   void block(std::int64_t begin, std::int64_t count) {
@@ -133,7 +131,7 @@ class BackwardHead {
     const std::int64_t head = b_ * p_.heads + h_;
     probabilities(s, count_, masked_ ? 1 : p_.scale, p_.lse[head * p_.queries + query], s);
     const Vector delta = broadcast(work_[space_.delta + query]);
-    const float left = 1 / (1 - p_.dropout.probability);
+    const float left = p_.dropout.kept_factor();
     for (std::int64_t j = 0; j < count_; j += kLanes) {
       const Vector p = load(s + j);
       Vector factor = broadcast(1);
@@ -153,23 +151,16 @@ class BackwardHead {
   template <Order kOrder>
   void gather(const float* left, const float* right, std::int64_t rows, std::int64_t depth,
               float* to) {
-    const Panels split = Panels::of(p_.width);
-    for (std::int64_t panel = 0; panel < split.count(); ++panel) {
-      const std::int64_t at = split.begin(panel) * kLanes;
-      for (std::int64_t row = 0; row < rows; row += kRows) {
-        with_block(smaller(kRows, rows - row), split.size(panel), [&](auto r, auto c) {
-          Block<decltype(r)::value, decltype(c)::value> block;
-          each_vector(block, [&](int i, int column, Vector& x) {
-            x = load(to + (row + i) * space_.width + at + column * kLanes);
-          });
-          const float* from = left + row * (kOrder == Order::rows ? space_.ld : 1);
-          multiply<kOrder>(from, space_.ld, right + at, space_.width, depth, block);
-          each_vector(block, [&](int i, int column, Vector& x) {
-            store(to + (row + i) * space_.width + at + column * kLanes, x);
-          });
-        });
-      }
-    }
+    each_block(rows, p_.width, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
+      const auto place = [&](int i, int column) {
+        return to + (row + i) * space_.width + at + column * kLanes;
+      };
+      Block<decltype(r)::value, decltype(c)::value> block;
+      each_vector(block, [&](int i, int column, Vector& x) { x = load(place(i, column)); });
+      const float* from = left + row * (kOrder == Order::rows ? space_.ld : 1);
+      multiply<kOrder>(from, space_.ld, right + at, space_.width, depth, block);
+      each_vector(block, [&](int i, int column, Vector& x) { store(place(i, column), x); });
+    });
   }
 
   void query_gradient(std::int64_t begin, std::int64_t count) {
@@ -185,14 +176,6 @@ class BackwardHead {
       const float* row = ds + i * space_.ld;
       careful_sum([row](std::int64_t j) { return row[j]; }, keys, sums);
       for (std::int64_t d = 0; d < p_.width; ++d) dq[i * space_.width + d] += sums[d];
-    }
-  }
-
-  void write(const float* from, std::int64_t count, void* to, const Strides& strides,
-             std::int64_t begin) const {
-    for (std::int64_t i = 0; i < count; ++i) {
-      void* row = const_cast<void*>(address(to, p_.element, strides.offset(b_, h_, begin + i)));
-      write_row(from + i * space_.width, p_.element, p_.width, row);
     }
   }
 

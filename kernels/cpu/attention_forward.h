@@ -17,9 +17,7 @@ struct ForwardSpace {
     columns = Panels::of(p.keys).columns();
     value_columns = Panels::of(p.width).columns();
     words = Format::words(p.width);
-    // Neighbouring rows an odd number of vectors apart do not fall into the same lines of the
-    // cache.
-    score_ld = columns / kLanes % 2 == 0 ? columns + kLanes : columns;
+    score_ld = Panels::of(p.keys).stride();
     constexpr std::int64_t kScoreBytes = 128 << 10;  // of a second-level cache of 512 KB and more
     const std::int64_t fitting = kScoreBytes / 4 / score_ld / kRows * kRows;
     block_rows = fitting < kRows ? kRows : smaller(fitting, 8 * kRows);
@@ -115,14 +113,13 @@ class ForwardHead {
       }
       Format::put(load(values), p, j);
     }
-    return 1 / (1 - p_.dropout.probability);
+    return p_.dropout.kept_factor();
   }
 
   void multiply_values(std::int64_t begin, std::int64_t count, const float* inverse) {
     float* out = work_ + space_.out;
     const Word* p = words(space_.probabilities);
     const std::int64_t lda = probability_ld();
-    const Panels split = Panels::of(p_.width);
     if (careful_) {
       const Rows values = rows_of(p_.v, p_.v_strides, p_, b_, h_, 0, p_.keys);
       for (std::int64_t i = 0; i < count; ++i) {
@@ -131,30 +128,17 @@ class ForwardHead {
                     out + i * space_.value_columns);
       }
     } else {
-      for (std::int64_t panel = 0; panel < split.count(); ++panel) {
-        const std::int64_t at = split.begin(panel) * kLanes;
-        for (std::int64_t row = 0; row < count; row += kRows) {
-          with_block(smaller(kRows, count - row), split.size(panel), [&](auto r, auto c) {
-            Block<decltype(r)::value, decltype(c)::value> block{};
-            Format::multiply_add(p + row * lda, lda, words(space_.values) + at,
-                                 space_.value_columns, Format::words(p_.keys), block);
-#pragma GCC unroll 6
-            for (int i = 0; i < r.value; ++i) {
-#pragma GCC unroll 4
-              for (int j = 0; j < c.value; ++j) {
-                store(out + (row + i) * space_.value_columns + at + j * kLanes,
-                      block.at[i][j] * inverse[row + i]);
-              }
-            }
-          });
-        }
-      }
+      each_block(count, p_.width, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
+        Block<decltype(r)::value, decltype(c)::value> block{};
+        Format::multiply_add(p + row * lda, lda, words(space_.values) + at, space_.value_columns,
+                             Format::words(p_.keys), block);
+        each_vector(block, [&](int i, int j, Vector& x) {
+          store(out + (row + i) * space_.value_columns + at + j * kLanes, x * inverse[row + i]);
+        });
+      });
     }
-    for (std::int64_t i = 0; i < count; ++i) {
-      void* to =
-          const_cast<void*>(address(p_.out, p_.element, p_.out_strides.offset(b_, h_, begin + i)));
-      write_row(out + i * space_.value_columns, p_.element, p_.width, to);
-    }
+    write_rows(out, space_.value_columns,
+               rows_of(p_.out, p_.out_strides, p_, b_, h_, begin, count));
   }
 
   const ForwardProblem& p_;

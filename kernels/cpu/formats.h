@@ -7,13 +7,6 @@
 /// them. A word is the 4 bytes that a lane holds: one float, or two neighbours along the sum.
 namespace vitascope::kernels::cpu::VITASCOPE_ISA {
 
-/// std::min, which other files might share with ours in another instruction set.
-VITASCOPE_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
-/// The next multiple.
-VITASCOPE_INLINE std::int64_t round_up(std::int64_t x, std::int64_t to) {
-  return (x + to - 1) / to * to;
-}
-
 /// Gives out parts of a workspace, one behind the other, each from a line of the cache on.
 struct Workspace {
   std::int64_t size = 0;  ///< in floats

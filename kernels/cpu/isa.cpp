@@ -36,11 +36,7 @@ const Names& limit() {
                               "': expected baseline, avx2, avx512 or avx512_bf16");
 }
 
-}  // namespace
-
-const char* isa_name(Isa isa) { return kNames.at(static_cast<std::size_t>(isa)).name; }
-
-std::vector<Isa> available_isas() {
+std::vector<Isa> detected() {
   std::vector<Isa> available{Isa::baseline};
 #if defined(__x86_64__)
   __builtin_cpu_init();
@@ -53,6 +49,15 @@ std::vector<Isa> available_isas() {
     }
   }
 #endif
+  return available;
+}
+
+}  // namespace
+
+const char* isa_name(Isa isa) { return kNames.at(static_cast<std::size_t>(isa)).name; }
+
+const std::vector<Isa>& available_isas() {
+  static const std::vector<Isa> available = detected();
   return available;
 }
 

@@ -14,7 +14,7 @@ enum class Isa { baseline, avx2, avx512, avx512_bf16 };
 const char* isa_name(Isa isa);
 
 /// What this processor, its operating system and this build can do; baseline is always there.
-std::vector<Isa> available_isas();
+const std::vector<Isa>& available_isas();
 
 /// The best available one, not above what VITASCOPE_CPU_ISA names.
 /// \throws std::invalid_argument when the variable names no instruction set

@@ -120,6 +120,13 @@ inline void pack_rows(const Rows& rows, float* to, std::int64_t ld) {
   }
 }
 
+/// [count][ld] floats -> rows, which here are written to.
+inline void write_rows(const float* from, std::int64_t ld, const Rows& rows) {
+  for (std::int64_t i = 0; i < rows.count; ++i, from += ld) {
+    write_row(from, rows.element, rows.width, const_cast<void*>(rows.at(i)));
+  }
+}
+
 /// A square of numbers turned in registers: after as many perfect shuffles as the number of lanes
 /// has bits, rows have become columns.
 template <typename Lanes>

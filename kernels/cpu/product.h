@@ -117,6 +117,24 @@ struct Panels {
   std::int64_t begin(std::int64_t panel) const { return panel * vectors / count(); }
   std::int64_t size(std::int64_t panel) const { return begin(panel + 1) - begin(panel); }
   std::int64_t columns() const { return vectors * kLanes; }
+
+  /// Floats from row to row of a matrix of so many columns. Neighbouring rows an odd number of
+  /// vectors apart do not fall into the same lines of the cache.
+  std::int64_t stride() const { return (vectors + (vectors % 2 == 0)) * kLanes; }
 };
+
+/// Calls `work(first row, first column, Constant<rows>, Constant<vectors>)` for every register
+/// block of a matrix, panel by panel.
+template <typename Work>
+VITASCOPE_INLINE void each_block(std::int64_t rows, std::int64_t columns, const Work& work) {
+  const Panels panels = Panels::of(columns);
+  for (std::int64_t panel = 0; panel < panels.count(); ++panel) {
+    const std::int64_t column = panels.begin(panel) * kLanes;
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      with_block(smaller(kRows, rows - row), panels.size(panel),
+                 [&](auto r, auto c) { work(row, column, r, c); });
+    }
+  }
+}
 
 }  // namespace vitascope::kernels::cpu::VITASCOPE_ISA

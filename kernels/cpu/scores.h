@@ -7,7 +7,6 @@
 namespace vitascope::kernels::cpu::VITASCOPE_ISA {
 
 inline constexpr float kLog2E = 1.44269504088896341f;
-inline constexpr float kLn2 = 0.69314718055994531f;
 
 /// Rows begin .. begin + count - 1 of a head of q, k, v or of what has their layout.
 VITASCOPE_INLINE Rows rows_of(const void* base, const Strides& strides, const AttentionProblem& p,
@@ -28,50 +27,22 @@ template <typename Format>
 inline void score(const typename Format::Word* left, std::int64_t lda, std::int64_t rows,
                   const typename Format::Word* panels, std::int64_t words, std::int64_t columns,
                   float* s, std::int64_t ld, float* maxima) {
-  const Panels split = Panels::of(columns);
-  for (std::int64_t panel = 0; panel < split.count(); ++panel) {
-    const std::int64_t wide = split.size(panel) * kLanes;
-    float* to = s + split.begin(panel) * kLanes;
-    for (std::int64_t row = 0; row < rows; row += kRows) {
-      with_block(smaller(kRows, rows - row), split.size(panel), [&](auto r, auto c) {
-        Block<decltype(r)::value, decltype(c)::value> block{};
-        Format::multiply_add(left + row * lda, lda, panels, wide, words, block);
+  each_block(rows, columns, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
+    Block<decltype(r)::value, decltype(c)::value> block{};
+    Format::multiply_add(left + row * lda, lda, panels + at * words, c.value * kLanes, words,
+                         block);
+    each_vector(block,
+                [&](int i, int j, Vector& x) { store(s + (row + i) * ld + at + j * kLanes, x); });
+    if (maxima == nullptr) return;
 #pragma GCC unroll 6
-        for (int i = 0; i < r.value; ++i) {
+    for (int i = 0; i < r.value; ++i) {
+      float* best = maxima + (row + i) * kLanes;
+      Vector most = at == 0 ? block.at[i][0] : load(best);
 #pragma GCC unroll 4
-          for (int j = 0; j < c.value; ++j) {
-            store(to + (row + i) * ld + j * kLanes, block.at[i][j]);
-          }
-          if (maxima == nullptr) continue;
-          float* best = maxima + (row + i) * kLanes;
-          Vector most = panel == 0 ? block.at[i][0] : load(best);
-#pragma GCC unroll 4
-          for (int j = 0; j < c.value; ++j) most = maximum(block.at[i][j], most);
-          store(best, most);
-        }
-      });
+      for (int j = 0; j < c.value; ++j) most = maximum(block.at[i][j], most);
+      store(best, most);
     }
-    panels += words * wide;
-  }
-}
-
-/// Keys begin .. end - 1; hidden ones may lie between.
-struct Range {
-  std::int64_t begin, end;
-};
-
-/// The keys that a query may see by the rules that allow one range.
-VITASCOPE_INLINE Range visible_range(const AttentionProblem& p, std::int64_t b,
-                                     std::int64_t query) {
-  Range range{0, p.keys};
-  const auto within = [&range](std::int64_t begin, std::int64_t end) {
-    if (begin > range.begin) range.begin = begin;
-    if (end < range.end) range.end = end;
-  };
-  if (p.visible.causal) within(0, query + 1);
-  if (p.visible.window >= 0) within(query - p.visible.window, query + p.visible.window + 1);
-  if (p.visible.key_lengths != nullptr) within(0, p.visible.key_lengths[b]);
-  return range;
+  });
 }
 
 /// What is added to the scores of one query against some keys: its bias, and -infinity where a key
@@ -79,7 +50,7 @@ VITASCOPE_INLINE Range visible_range(const AttentionProblem& p, std::int64_t b,
 inline void added_to_scores(const AttentionProblem& p, std::int64_t b, std::int64_t h,
                             std::int64_t query, Range keys, float* row) {
   const float* bias = p.bias == nullptr ? nullptr : p.bias + p.bias_strides.offset(b, h, query);
-  const Range range = visible_range(p, b, query);
+  const Range range = keys_of(p, b, query, query);
   const bool each = p.visible.grid.rows > 0 || p.visible.mask != nullptr;
   for (std::int64_t j = keys.begin; j < keys.end; ++j) {
     const bool visible =

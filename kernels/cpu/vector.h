@@ -28,6 +28,13 @@ using Integers = std::int32_t __attribute__((vector_size(kLanes * 4)));
 
 inline constexpr float kInfinity = __builtin_inff();
 
+/// std::min, which other files might share with ours in another instruction set.
+VITASCOPE_INLINE std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
+/// The next multiple.
+VITASCOPE_INLINE std::int64_t round_up(std::int64_t x, std::int64_t to) {
+  return (x + to - 1) / to * to;
+}
+
 /// From any address.
 VITASCOPE_INLINE Vector load(const float* from) {
   Vector x;

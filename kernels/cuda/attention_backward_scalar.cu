@@ -23,7 +23,7 @@ __device__ __forceinline__ Weight weigh(const BackwardTask& task, const Place& p
                                         float gradient, float lse, float delta, bool seen) {
   const float score = score_of(task, place, query, key, product, seen);
   const bool kept = task.dropout.probability == 0 || keeps(task, place, query, key);
-  return weight_of(score, lse, gradient, delta, kept ? kept_factor(task.dropout) : 0);
+  return weight_of(score, lse, gradient, delta, kept ? task.dropout.kept_factor() : 0);
 }
 
 /// Row sums of dout * out for the held queries, into `delta` and into memory; 8 lanes share a row.

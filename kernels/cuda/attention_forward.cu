@@ -196,7 +196,7 @@ __device__ __forceinline__ void finish(const ForwardProblem& problem, const Plac
       problem.lse[(place.batch * problem.heads + place.head) * problem.queries + query] =
           sum == 0 ? VITASCOPE_MINUS_INFINITY : softmax.maximum[r] * scale + logf(sum);
     }
-    const float factor = kGeneral ? kept_factor(problem.dropout) : 1;
+    const float factor = kGeneral ? problem.dropout.kept_factor() : 1;
     const float inverse = sum == 0 ? 0 : factor / sum;
     T* out =
         static_cast<T*>(problem.out) + problem.out_strides.offset(place.batch, place.head, query);

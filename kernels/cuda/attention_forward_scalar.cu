@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(kScalarThreads)
   const float total = softmax.total();
   const std::int64_t query = place.row + row;
   if (thread % 8 == 0) {
-    factors[row] = total == 0 ? 0 : kept_factor(problem.dropout) / total;
+    factors[row] = total == 0 ? 0 : problem.dropout.kept_factor() / total;
     if (query < problem.queries) {
       problem.lse[(place.batch * problem.heads + place.head) * problem.queries + query] =
           total == 0 ? VITASCOPE_MINUS_INFINITY : softmax.maximum + logf(total);

@@ -120,7 +120,7 @@ __device__ __forceinline__ void weigh(const BackwardProblem& problem, const Plac
                                       const DeltaOf& delta_of) {
   Bits bits;
   if constexpr (kGeneral) bits = bits_of(problem, place, at);
-  const float factor = kGeneral ? kept_factor(problem.dropout) : 1;
+  const float factor = kGeneral ? problem.dropout.kept_factor() : 1;
 #pragma unroll
   for (int n = 0; n < 2; ++n) {
 #pragma unroll

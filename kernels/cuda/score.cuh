@@ -23,27 +23,6 @@ __device__ __forceinline__ Place place_of(const AttentionProblem& problem, std::
   return {plane / problem.heads, plane % problem.heads, block % tiles * tile};
 }
 
-/// Rows [begin, end) of the other side.
-struct Range {
-  std::int64_t begin, end;
-};
-
-/// Keys outside of which queries [first, last] see none, cut by what is quick to tell.
-__device__ __forceinline__ Range keys_of(const AttentionProblem& problem, std::int64_t batch,
-                                         std::int64_t first, std::int64_t last) {
-  const Visibility& visible = problem.visible;
-  Range range{0, problem.keys};
-  const auto end_at = [&](std::int64_t end) { range.end = end < range.end ? end : range.end; };
-  if (visible.causal) end_at(last + 1);
-  if (visible.key_lengths != nullptr) end_at(visible.key_lengths[batch]);
-  if (visible.window >= 0) {
-    // A window may be as wide as int64 allows.
-    if (visible.window < problem.keys) end_at(last + visible.window + 1);
-    if (visible.window < first) range.begin = first - visible.window;
-  }
-  return range;
-}
-
 /// Queries outside of which keys [first, last] are seen by none.
 __device__ __forceinline__ Range queries_of(const AttentionProblem& problem, std::int64_t batch,
                                             std::int64_t first, std::int64_t last) {
@@ -82,11 +61,6 @@ __device__ __forceinline__ float score_of(const AttentionProblem& problem, const
 __device__ __forceinline__ bool keeps(const AttentionProblem& problem, const Place& place,
                                       std::int64_t query, std::int64_t key) {
   return problem.dropout.keeps(place.batch * problem.heads + place.head, query, key);
-}
-
-/// What kept probabilities are multiplied by.
-__device__ __forceinline__ float kept_factor(const Dropout& dropout) {
-  return dropout.probability < 1 ? 1 / (1 - dropout.probability) : 0;
 }
 
 /// Whether scores are products times a positive scale and nothing else, so that the maximum may be

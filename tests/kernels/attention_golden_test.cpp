@@ -3,11 +3,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "kernels/attention.h"
 #include "kernels/cpu/isa.h"
 #include "tests/golden.h"
+#include "tests/golden_attention.h"
 #include "vit/json.h"
 #include "vit/weights/safetensors.h"
 
@@ -17,6 +19,11 @@ namespace {
 const Json& cases() {
   static const Json all = read_json(tests::golden("attention/cases.json")).at("cases");
   return all;
+}
+
+double largest_finite(const at::Tensor& tensor) {
+  const at::Tensor finite = tensor.masked_select(tensor.isfinite());
+  return finite.numel() == 0 ? 0 : finite.abs().max().item<double>();
 }
 
 /// One problem with its answers, in float64.
@@ -42,6 +49,10 @@ class Golden {
     return (*this)[std::string(1, "qkv"[which])].to(type);
   }
 
+  std::array<at::Tensor, 3> operands(at::ScalarType type) const {
+    return {operand(0, type), operand(1, type), operand(2, type)};
+  }
+
   /// A gradient of an operand as [B, H, N, D].
   at::Tensor gradient(int which) const {
     if (has("qkv")) return (*this)["dqkv"].permute({2, 0, 3, 1, 4})[which];
@@ -55,19 +66,6 @@ class Golden {
     if (has("key_mask")) return (*this)["key_mask"].eq(0).unsqueeze(1).unsqueeze(-1);
     return at::zeros({1}, at::kBool);
   }
-
-  /// The largest error of probabilities that are computed from an lse in float32, though exactly.
-  double error_by_rounded_lse() const {
-    const at::Tensor scores = at::matmul(operand(0, at::kDouble), operand(1, at::kDouble).mT()) *
-                              info_.at("scale").get<double>();
-    const at::Tensor lse = scores.logsumexp(-1, true);
-    return (at::exp(scores - lse.to(at::kFloat)) - at::exp(scores - lse))
-        .abs()
-        .max()
-        .item<double>();
-  }
-
-  bool huge() const { return info_.contains("huge"); }
 
   /// out or dout as [B, N, H * D].
   at::Tensor joined(const std::string& name) const {
@@ -96,30 +94,13 @@ class Golden {
     return options;
   }
 
-  /// The largest error that `name` may have: out, lse, cls_probs or a gradient.
+  /// The largest error that `name` may have: out, lse, a kind of map or a gradient.
   double limit(const std::string& name, at::ScalarType type, const at::Tensor& expected) const {
-    const bool gradient = name[0] == 'd';
     const std::string precision = type == at::kFloat      ? "float32"
                                   : type == at::kBFloat16 ? "bfloat16"
                                                           : "float16";
-    if (huge() && name == "lse") return 0.008;
-    // The ideal kernel's error in cases.json is that of the first row alone.
-    if (huge() && name == "probs_headmean") return 2 * error_by_rounded_lse() + 1e-5;
-    if (type == at::kFloat && !(huge() && name != "out")) {
-      const at::Tensor finite = expected.masked_select(expected.isfinite());
-      const double size = finite.numel() == 0 ? 0 : finite.abs().max().item<double>();
-      const std::string file = info_.at("file");
-      const double relative = file.find("sharp") != std::string::npos ? 5e-5 : 2e-5;
-      return gradient ? relative * size + 1e-6 : 1e-5 * size;
-    }
-    double error = info_.at("kernel_model_max_abs_error")
-                       .at(precision)
-                       .value(name == "probs_headmean" ? "cls_probs" : name, 0.0);
-    const Json reference = info_.value("fa_reference_max_abs_error", Json::object());
-    if (!huge() && reference.contains(precision)) {
-      error = std::max(error, reference.at(precision).value(name, 0.0));
-    }
-    return (gradient ? 3 : 2) * error + 1e-5;
+    return tests::attention_limit(info_, name, precision, largest_finite(expected),
+                                  largest_finite((*this)["lse"]));
   }
 
  private:
@@ -154,8 +135,7 @@ TEST_P(AttentionGolden, ForwardAndMapsKeepTheLimits) {
   for (const Json& info : cases()) {
     SCOPED_TRACE(info.at("file").get<std::string>());
     const Golden golden(info);
-    const at::Tensor q = golden.operand(0, type), k = golden.operand(1, type),
-                     v = golden.operand(2, type);
+    const auto [q, k, v] = golden.operands(type);
     const AttentionOptions options = golden.options();
     const Attended attended = attention(q, k, v, options);
     expect_close(golden, "out", attended.out, golden.joined("out"));
@@ -176,8 +156,8 @@ TEST_P(AttentionGolden, GradientsKeepTheLimits) {
   for (const Json& info : cases()) {
     SCOPED_TRACE(info.at("file").get<std::string>());
     const Golden golden(info);
-    at::Tensor operands[3];
-    for (int i = 0; i < 3; ++i) operands[i] = golden.operand(i, type).detach().requires_grad_();
+    auto operands = golden.operands(type);
+    for (at::Tensor& operand : operands) operand = operand.detach().requires_grad_();
     AttentionOptions options = golden.options();
     if (options.bias.defined()) options.bias.requires_grad_();
     const at::Tensor out = attention(operands[0], operands[1], operands[2], options).out;
@@ -201,8 +181,7 @@ TEST_P(AttentionGolden, MapGradientsAreDoutTimesV) {
   for (const Json& info : cases()) {
     SCOPED_TRACE(info.at("file").get<std::string>());
     const Golden golden(info);
-    const at::Tensor q = golden.operand(0, type), k = golden.operand(1, type),
-                     v = golden.operand(2, type);
+    const auto [q, k, v] = golden.operands(type);
     const at::Tensor dout = golden.joined("dout");
     const AttentionOptions options = golden.options();
     const at::Tensor gradient = attention_map_gradient(q, k, v, dout.to(type), options);

@@ -113,6 +113,20 @@ TEST(AttentionRules, KeysOfTheFutureLeakNothingWhateverTheyHold) {
   EXPECT_TRUE(q.grad().slice(2, 0, 12).isfinite().all().item<bool>());
 }
 
+TEST(AttentionRules, AWindowAsWideAsItsTypeHidesNothing) {
+  at::manual_seed(13);
+  const at::Tensor q = random_heads(1, 1, 20, 16);
+  AttentionOptions options;
+  options.window = std::numeric_limits<std::int64_t>::max();
+  EXPECT_LT(difference(attention(q, q, q, options).out, attention(q, q, q).out), 1e-6);
+}
+
+TEST(AttentionRules, WithoutQueriesKeysGetNoGradient) {
+  const at::Tensor k = at::ones({1, 2, 3, 8}).requires_grad_();
+  attention(at::zeros({1, 2, 0, 8}), k, k).out.sum().backward();
+  EXPECT_TRUE(k.grad().eq(0).all().item<bool>());
+}
+
 TEST(AttentionRules, ScoresOfAHundredThousandInHalfPrecision) {
   const at::Tensor q = at::full({1, 1, 4, 64}, 200.0).to(at::kHalf);
   at::Tensor k = at::full({1, 1, 5, 64}, 200.0).to(at::kHalf);

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/golden.h"
+#include "tests/golden_attention.h"
 #include "tests/simt/instructions.h"
 #include "vit/weights/safetensors.h"
 
@@ -30,46 +31,31 @@ const std::vector<float>& input(const GoldenCase& golden, const char* name) {
   return golden.tensors.at(golden.packed() ? "qkv" : name).values;
 }
 
+double largest_finite(const std::vector<float>& values) {
+  double largest = 0;
+  for (const float x : values) {
+    if (std::abs(x) < INFINITY) largest = std::max<double>(largest, std::abs(x));
+  }
+  return largest;
+}
+
 bool needs_mask(const GoldenCase& golden) {
   return golden.info.contains("dead_rows") ||
          (golden.tensors.contains("key_mask") && (!golden.info.contains("key_lengths") ||
                                                   golden.info.value("padding_side", "") == "left"));
 }
 
-/// Error of the case for a tensor: 0 where a table is not there or lacks it.
-double error_of(const nlohmann::json& info, const char* table, const char* type,
-                const std::string& tensor) {
-  const auto pointer = nlohmann::json::json_pointer("") / table / type / tensor;
-  return info.contains(pointer) && info[pointer].is_number() ? info[pointer].get<double>() : 0;
-}
-
 }  // namespace
 
 double GoldenCase::limit(const std::string& tensor, Element element) const {
-  const bool gradient = tensor.front() == 'd', map = tensor.find("probs") != std::string::npos;
-  const char* type = element == Element::f32    ? "float32"
-                     : element == Element::bf16 ? "bfloat16"
-                                                : "float16";
-  // The tables have one entry for all kinds of map.
-  const std::string entry = map ? "cls_probs" : tensor;
-  const double model = error_of(info, "kernel_model_max_abs_error", type, entry);
-  const double factor = gradient ? 3 : 2;
-  if (huge() && tensor == "lse") return 0.008;
-  // The tables are of query 0. Of the others it is known that lse has steps of 0.008, which moves
-  // a probability by 0.4 %.
-  if (huge() && tensor == "probs_headmean") return 0.004;
-  if (huge() && (gradient || map)) return factor * model + 1e-5;
-  if (element == Element::f32) {
-    double largest = 0;
-    for (const float x :
-         gradient || tensor == "out" ? in_planes(*this, tensor) : tensors.at(tensor).values) {
-      if (std::abs(x) < INFINITY) largest = std::max<double>(largest, std::abs(x));
-    }
-    if (!gradient) return 1e-5 * largest;
-    return (info.contains("gain") ? 5e-5 : 2e-5) * largest + 1e-6;
-  }
-  const double reference = huge() ? 0 : error_of(info, "fa_reference_max_abs_error", type, entry);
-  return factor * std::max(model, reference) + 1e-5;
+  const char* precision = element == Element::f32    ? "float32"
+                          : element == Element::bf16 ? "bfloat16"
+                                                     : "float16";
+  const bool rows = tensor.front() == 'd' || tensor == "out";
+  return vitascope::tests::attention_limit(
+      info, tensor, precision,
+      largest_finite(rows ? in_planes(*this, tensor) : tensors.at(tensor).values),
+      largest_finite(tensors.at("lse").values));
 }
 
 std::vector<std::string> golden_case_names() {
