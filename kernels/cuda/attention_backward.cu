@@ -38,14 +38,6 @@ __device__ __forceinline__ void find_delta(const BackwardTask& task, const Place
   }
 }
 
-template <class T>
-__device__ __forceinline__ Rows<T> rows_at(const BackwardTask& task, const Place& place,
-                                           const void* first, const Strides& strides,
-                                           bool packets) {
-  return {static_cast<const T*>(first) + strides.offset(place.batch, place.head, 0), strides.row,
-          static_cast<int>(task.width), packets};
-}
-
 /// q, out, dout [B, H, Nq, D], k, v [B, H, Nk, D], lse [B, H, Nq] -> dq [B, H, Nq, D], delta.
 template <class T, int kWidth, bool kGeneral>
 __global__ void __launch_bounds__(kThreads)
@@ -86,7 +78,7 @@ __global__ void __launch_bounds__(kThreads)
   find_delta<T>(task, place, delta);
   const float lse[2] = {safe_lse(task, place, place.row + lane / 4),
                         safe_lse(task, place, place.row + lane / 4 + 8)};
-  float sums[kWidth / 8][4] = {};
+  float sums[1][kWidth / 8][4] = {};
   int turn = 0;
   for (std::int64_t key = range.begin; key < range.end; key += kTile, turn ^= 1) {
     copy_async_wait<0>();
@@ -98,14 +90,14 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int j = 0; j < kTile; j += 16) {
       if (key + j >= range.end) continue;
-      Products products;
+      Products<> products;
       multiply_rows<kWidth>(products.scores, query, tile, j);
       multiply_rows<kWidth>(products.gradients, dout, tile + kElements, j);
       if (!kGeneral && range.end - key - j < 16) {
-        hide_columns(products.scores, range.end - key - j);
+        hide_columns(products.scores[0], range.end - key - j);
       }
       weigh<kGeneral>(
-          task, place, products,
+          task, place, products.scores[0], products.gradients[0],
           [&](int row, int column) {
             return Pair{place.row + row, key + j + column};
           },
@@ -118,8 +110,8 @@ __global__ void __launch_bounds__(kThreads)
   for (int r = 0; r < 2; ++r) {
     const std::int64_t row = place.row + lane / 4 + 8 * r;
     if (row >= task.queries) continue;
-    store_row(static_cast<T*>(task.dq) + task.dq_strides.offset(place.batch, place.head, row), sums,
-              r, task.scale, static_cast<int>(task.width), layout.pairs);
+    store_row(static_cast<T*>(task.dq) + task.dq_strides.offset(place.batch, place.head, row),
+              sums[0], r, task.scale, static_cast<int>(task.width), layout.pairs);
   }
 }
 
@@ -174,10 +166,9 @@ __global__ void __launch_bounds__(kThreads)
   if (range.begin < range.end) load(range.begin, 0);
   copy_async_commit();
 
-  const int lane = static_cast<int>(threadIdx.x) % 32;
   place.row += threadIdx.x / 32 * 16;
   const bool idle = place.row >= task.keys;  // a warp behind the last key only loads
-  float key_sums[kWidth / 8][4] = {}, value_sums[kWidth / 8][4] = {};
+  KeySums<kWidth> sums;
   int turn = 0;
   for (std::int64_t query = range.begin; query < range.end; query += kTile, turn ^= 1) {
     copy_async_wait<0>();
@@ -189,31 +180,22 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kTile; i += 16) {
       if (query + i >= range.end) continue;
-      Products products;
+      Products<> products;
       multiply_rows<kWidth>(products.scores, key, tile, i);
       multiply_rows<kWidth>(products.gradients, value, tile + kElements, i);
       weigh<kGeneral>(
-          task, place, products,
+          task, place, products.scores[0], products.gradients[0],
           [&](int row, int column) {
             return Pair{query + i + column, place.row + row};
           },
           [&](int n, int c) { return numbers[turn].lse[i + column_of_element(n, c)]; },
           [&](int n, int c) { return numbers[turn].delta[i + column_of_element(n, c)]; });
-      add_products<false, kWidth>(value_sums, products.scores, tile + kElements, i);
-      add_products<false, kWidth>(key_sums, products.gradients, tile, i);
+      add_products<false, kWidth>(sums.values, products.scores, tile + kElements, i);
+      add_products<false, kWidth>(sums.keys, products.gradients, tile, i);
     }
   }
   copy_async_wait<0>();
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const std::int64_t row = place.row + lane / 4 + 8 * r;
-    if (row >= task.keys) continue;
-    const int width = static_cast<int>(task.width);
-    store_row(static_cast<T*>(task.dk) + task.dk_strides.offset(place.batch, place.head, row),
-              key_sums, r, task.scale, width, layout.pairs);
-    store_row(static_cast<T*>(task.dv) + task.dv_strides.offset(place.batch, place.head, row),
-              value_sums, r, 1.0f, width, layout.pairs);
-  }
+  store_key_sums<T>(task, place, sums, layout.pairs);
 }
 
 template <class T>
@@ -234,6 +216,8 @@ void plan_for_type(const BackwardProblem& problem, BackwardPlan& plan) {
 }
 
 BackwardPlan plan_for(const BackwardProblem& problem, const Chip& chip) {
+  const Plan<BackwardTask> resident = plan_resident_backward(problem, chip);
+  if (resident.function != nullptr) return {resident, {}};
   if (problem.element == Element::f32 || problem.width % 8 != 0) {
     return plan_scalar_backward(problem);
   }
@@ -247,14 +231,7 @@ BackwardPlan plan_for(const BackwardProblem& problem, const Chip& chip) {
   const std::int64_t planes = problem.batch * problem.heads;
   plan.queries.blocks = planes * ((problem.queries + kRows - 1) / kRows);
   plan.keys.blocks = planes * ((problem.keys + kRows - 1) / kRows);
-  plan.queries.layout = {rows_in_packets(problem.q, problem.q_strides) &&
-                             rows_in_packets(problem.k, problem.k_strides) &&
-                             rows_in_packets(problem.v, problem.v_strides) &&
-                             rows_in_packets(problem.dout, problem.dout_strides),
-                         rows_in_pairs(problem.dq, problem.dq_strides) &&
-                             rows_in_pairs(problem.dk, problem.dk_strides) &&
-                             rows_in_pairs(problem.dv, problem.dv_strides)};
-  plan.keys.layout = plan.queries.layout;
+  plan.queries.layout = plan.keys.layout = layout_of(problem);
   return plan;
 }
 

@@ -4,9 +4,10 @@
 #include "kernels/cuda/score.cuh"
 
 /// \file
-/// What the kernels of the backward pass have in common. It goes twice over the scores, without
-/// atomic additions, so that repeated runs are equal bit by bit: blocks of queries write dq and,
-/// for the second, delta; blocks of keys write dk and dv (FlashAttention-2, arXiv:2307.08691).
+/// What the kernels of the backward pass have in common (FlashAttention-2, arXiv:2307.08691). None
+/// adds atomically, so that repeated runs are equal bit by bit. Where a block cannot have all keys,
+/// there are two passes over the scores: blocks of queries write dq and, for the second, delta;
+/// blocks of keys write dk and dv.
 namespace vitascope::kernels::cuda {
 
 /// The problem and the row sums of dout * out, which the first pass leaves to the second.
@@ -14,10 +15,14 @@ struct BackwardTask : BackwardProblem {
   float* delta = nullptr;  ///< [B, H, Nq]
 };
 
-/// The two passes.
+/// The two passes, or one that does all and leaves nothing to the second.
 struct BackwardPlan {
   Plan<BackwardTask> queries, keys;
 };
+
+/// One pass by tensor cores with all keys in one block. Its function is nullptr where they do not
+/// fit, where there are masks, bias or dropout, or where tensor cores do not serve.
+Plan<BackwardTask> plan_resident_backward(const BackwardProblem& problem, const Chip& chip);
 
 /// Without tensor cores: every type, every width to 128.
 BackwardPlan plan_scalar_backward(const BackwardProblem& problem);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cuda/backward.cuh"
+#include "kernels/cuda/dispatch.cuh"
 #include "kernels/cuda/tile.cuh"
 
 /// \file
@@ -8,61 +9,136 @@
 /// time, and are at once, as fragments, what the products for dq, dk and dv want.
 namespace vitascope::kernels::cuda {
 
-/// Two products of 16 x 16, as the fragments of C.
+/// What a problem's rows allow.
+inline Layout layout_of(const BackwardProblem& problem) {
+  return {rows_in_packets(problem.q, problem.q_strides) &&
+              rows_in_packets(problem.k, problem.k_strides) &&
+              rows_in_packets(problem.v, problem.v_strides) &&
+              rows_in_packets(problem.out, problem.out_strides) &&
+              rows_in_packets(problem.dout, problem.dout_strides),
+          rows_in_pairs(problem.dq, problem.dq_strides) &&
+              rows_in_pairs(problem.dk, problem.dk_strides) &&
+              rows_in_pairs(problem.dv, problem.dv_strides)};
+}
+
+/// Rows of one of a task's tensors.
+template <class T>
+__device__ __forceinline__ Rows<T> rows_at(const BackwardTask& task, const Place& place,
+                                           const void* first, const Strides& strides,
+                                           bool packets) {
+  return {static_cast<const T*>(first) + strides.offset(place.batch, place.head, 0), strides.row,
+          static_cast<int>(task.width), packets};
+}
+
+/// Products of a warp's groups of 16 rows and 16 rows of a tile, as the fragments of C.
+template <int kGroups = 1>
 struct Products {
-  float scores[2][4] = {}, gradients[2][4] = {};
+  float scores[kGroups][2][4] = {}, gradients[kGroups][2][4] = {};
 };
 
-/// 16 rows of a warp, as the fragments of A: held in registers, or fetched from their tile each
-/// time.
-template <int kWidth, class T, bool kHeld = true>
+/// Groups of 16 rows of a warp, as the fragments of A: held in registers, or fetched from their
+/// tile each time.
+template <int kWidth, class T, bool kHeld = true, int kGroups = 1>
 struct Kept {
   const T* tile;
-  std::uint32_t rows[kHeld ? kWidth / 16 : 1][4];
+  std::uint32_t rows[kGroups][kHeld ? kWidth / 16 : 1][4];
 
   __device__ __forceinline__ explicit Kept(const T* tile) : tile(tile) {
     if constexpr (kHeld) {
 #pragma unroll
-      for (int k = 0; k < kWidth / 16; ++k) load(rows[k], k);
+      for (int g = 0; g < kGroups; ++g) {
+#pragma unroll
+        for (int k = 0; k < kWidth / 16; ++k) load(rows[g][k], g, k);
+      }
     }
   }
-  __device__ __forceinline__ void load(std::uint32_t (&a)[4], int k) const {
-    load_a<kWidth>(a, tile, static_cast<int>(threadIdx.x) / 32 * 16, 16 * k);
+  __device__ __forceinline__ void load(std::uint32_t (&a)[4], int g, int k) const {
+    const int row = (static_cast<int>(threadIdx.x) / 32 * kGroups + g) * 16;
+    load_a<kWidth>(a, tile, row, 16 * k);
   }
 };
 
 /// `kept` times 16 rows, from `row` on, of the tile.
-template <int kWidth, class T, bool kHeld>
-__device__ __forceinline__ void multiply_rows(float (&products)[2][4],
-                                              const Kept<kWidth, T, kHeld>& kept, const T* tile,
-                                              int row) {
+template <int kWidth, class T, bool kHeld, int kGroups>
+__device__ __forceinline__ void multiply_rows(float (&products)[kGroups][2][4],
+                                              const Kept<kWidth, T, kHeld, kGroups>& kept,
+                                              const T* tile, int row) {
 #pragma unroll
   for (int k = 0; k < kWidth / 16; ++k) {
-    std::uint32_t a[4], b[4];
-    if constexpr (kHeld) {
-      for (int i = 0; i < 4; ++i) a[i] = kept.rows[k][i];
-    } else {
-      kept.load(a, k);
-    }
+    std::uint32_t b[4];
     load_b<kWidth>(b, tile, row, 16 * k);
-    mma_16x8x16<T>(products[0], a, b[0], b[1]);
-    mma_16x8x16<T>(products[1], a, b[2], b[3]);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      std::uint32_t a[4];
+      if constexpr (kHeld) {
+        for (int i = 0; i < 4; ++i) a[i] = kept.rows[g][k][i];
+      } else {
+        kept.load(a, g, k);
+      }
+      mma_16x8x16<T>(products[g][0], a, b[0], b[1]);
+      mma_16x8x16<T>(products[g][1], a, b[2], b[3]);
+    }
   }
 }
 
-/// sums += values (rounded to T) times 16 rows, from `row` on, of the tile.
-template <bool kGuarded, int kWidth, class T>
-__device__ __forceinline__ void add_products(float (&sums)[kWidth / 8][4],
-                                             const float (&values)[2][4], const T* tile, int row) {
-  const std::uint32_t a[4] = {
-      pack<T>(values[0][0], values[0][1]), pack<T>(values[0][2], values[0][3]),
-      pack<T>(values[1][0], values[1][1]), pack<T>(values[1][2], values[1][3])};
+/// A 16 x 16 product, rounded to T: from the fragments of C to those of A.
+template <class T>
+__device__ __forceinline__ void round_product(std::uint32_t (&a)[4], const float (&values)[2][4]) {
+  for (int i = 0; i < 4; ++i) {
+    a[i] = pack<T>(values[i / 2][i % 2 * 2], values[i / 2][i % 2 * 2 + 1]);
+  }
+}
+
+/// sums += values times 16 rows, from `row` on, of the tile.
+template <bool kGuarded, int kWidth, class T, int kGroups>
+__device__ __forceinline__ void add_products(float (&sums)[kGroups][kWidth / 8][4],
+                                             const std::uint32_t (&values)[kGroups][4],
+                                             const T* tile, int row) {
 #pragma unroll
   for (int n = 0; n < kWidth / 16; ++n) {
     std::uint32_t b[4];
     load_b_trans<kWidth>(b, tile, row, 16 * n);
-    multiply<kGuarded, T>(sums[2 * n], a, b[0], b[1]);
-    multiply<kGuarded, T>(sums[2 * n + 1], a, b[2], b[3]);
+#pragma unroll
+    for (int g = 0; g < kGroups; ++g) {
+      multiply<kGuarded, T>(sums[g][2 * n], values[g], b[0], b[1]);
+      multiply<kGuarded, T>(sums[g][2 * n + 1], values[g], b[2], b[3]);
+    }
+  }
+}
+
+/// The same with values that are first rounded to T.
+template <bool kGuarded, int kWidth, class T, int kGroups>
+__device__ __forceinline__ void add_products(float (&sums)[kGroups][kWidth / 8][4],
+                                             const float (&values)[kGroups][2][4], const T* tile,
+                                             int row) {
+  std::uint32_t rounded[kGroups][4];
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) round_product<T>(rounded[g], values[g]);
+  add_products<kGuarded, kWidth>(sums, rounded, tile, row);
+}
+
+/// Sums for dk and dv of a warp's groups of 16 keys.
+template <int kWidth, int kGroups = 1>
+struct KeySums {
+  float keys[kGroups][kWidth / 8][4] = {}, values[kGroups][kWidth / 8][4] = {};
+};
+
+/// Writes dk and dv of the keys from place.row on.
+template <class T, int kWidth, int kGroups>
+__device__ __forceinline__ void store_key_sums(const BackwardTask& task, const Place& place,
+                                               const KeySums<kWidth, kGroups>& sums, bool pairs) {
+  const int width = static_cast<int>(task.width);
+  T* const dk = static_cast<T*>(task.dk) + task.dk_strides.offset(place.batch, place.head, 0);
+  T* const dv = static_cast<T*>(task.dv) + task.dv_strides.offset(place.batch, place.head, 0);
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const std::int64_t row = place.row + 16 * g + static_cast<int>(threadIdx.x) % 32 / 4 + 8 * r;
+      if (row >= task.keys) continue;
+      store_row(dk + row * task.dk_strides.row, sums.keys[g], r, task.scale, width, pairs);
+      store_row(dv + row * task.dv_strides.row, sums.values[g], r, 1.0f, width, pairs);
+    }
   }
 }
 
@@ -116,8 +192,8 @@ __device__ __forceinline__ void hide_columns(float (&scores)[2][4], std::int64_t
 /// \param lse_of, delta_of of the query that element (n, c) belongs to
 template <bool kGeneral, class At, class LseOf, class DeltaOf>
 __device__ __forceinline__ void weigh(const BackwardProblem& problem, const Place& place,
-                                      Products& products, const At& at, const LseOf& lse_of,
-                                      const DeltaOf& delta_of) {
+                                      float (&scores)[2][4], float (&gradients)[2][4], const At& at,
+                                      const LseOf& lse_of, const DeltaOf& delta_of) {
   Bits bits;
   if constexpr (kGeneral) bits = bits_of(problem, place, at);
   const float factor = kGeneral ? problem.dropout.kept_factor() : 1;
@@ -125,8 +201,8 @@ __device__ __forceinline__ void weigh(const BackwardProblem& problem, const Plac
   for (int n = 0; n < 2; ++n) {
 #pragma unroll
     for (int c = 0; c < 4; ++c) {
-      float& score = products.scores[n][c];
-      float& gradient = products.gradients[n][c];
+      float& score = scores[n][c];
+      float& gradient = gradients[n][c];
       const float lse = lse_of(n, c), delta = delta_of(n, c);
       if constexpr (kGeneral) {
         const Pair pair = at(row_of_element(c), column_of_element(n, c));

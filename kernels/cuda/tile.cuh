@@ -21,13 +21,14 @@ struct Rows {
   bool packets;         ///< rows begin at multiples of 16 bytes
 };
 
-/// Brings rows [begin, begin + kRows) of `from` into `tile` [kRows][kWidth + 8]; rows from `end` on
-/// and columns from D on become 0. With packets the copy is under way only (copy_async_commit).
-template <int kWidth, int kRows, int kThreads, class T>
-__device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int64_t begin,
-                                          std::int64_t end) {
+/// Brings rows [begin, begin + rows) of `from` into `tile` [rows][kWidth + 8], by all `threads` of
+/// the block; rows from `end` on and columns from D on become 0. With packets the copy is under way
+/// only (copy_async_commit).
+template <int kWidth, class T>
+__device__ __forceinline__ void load_rows(T* tile, const Rows<T>& from, std::int64_t begin,
+                                          std::int64_t end, int rows, int threads) {
   constexpr int kPackets = kWidth / 8;
-  for (int i = static_cast<int>(threadIdx.x); i < kRows * kPackets; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kPackets; i += threads) {
     const int row = i / kPackets, column = i % kPackets * 8;
     T* to = tile + row * kRowStride<kWidth> + column;
     const bool inside = begin + row < end && column < from.width;
@@ -40,11 +41,28 @@ __device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int
   }
 }
 
+/// The same where both numbers are known beforehand.
+template <int kWidth, int kRows, int kThreads, class T>
+__device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int64_t begin,
+                                          std::int64_t end) {
+  load_rows<kWidth>(tile, from, begin, end, kRows, kThreads);
+}
+
 /// Fragment of A, 16 x 16: rows `row`.. and columns `column`.. of the tile.
 template <int kWidth, class T>
 __device__ __forceinline__ void load_a(std::uint32_t (&a)[4], const T* tile, int row, int column) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   ldmatrix_x4(a, tile + (row + lane % 16) * kRowStride<kWidth> + column + lane / 16 * 8);
+}
+
+/// The same of the tile's transpose: rows of A are the tile's columns from `row` on, its columns
+/// the tile's rows from `column` on.
+template <int kWidth, class T>
+__device__ __forceinline__ void load_a_trans(std::uint32_t (&a)[4], const T* tile, int column,
+                                             int row) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  ldmatrix_x4_trans(
+      a, tile + (column + lane / 16 * 8 + lane % 8) * kRowStride<kWidth> + row + lane / 8 % 2 * 8);
 }
 
 /// Fragments of B for 16 columns of the product that are rows `row`.. of the tile, and 16 steps of

@@ -13,6 +13,7 @@ using vitascope::kernels::ForwardProblem;
 using vitascope::kernels::MapGradientProblem;
 using vitascope::kernels::MapProblem;
 using vitascope::kernels::cuda::launch;
+using vitascope::kernels::cuda::supports;
 
 /// Dynamic shared memory of a block on sm_89 and sm_120, which have the least.
 constexpr vitascope::kernels::cuda::Chip kSmallestChip{99 * 1024};
@@ -80,12 +81,20 @@ Gradients run_backward(const GoldenCase& golden, Element element, const Layout& 
   problem.dk_strides = problem.dv_strides =
       rows_of_heads(problem.heads, problem.keys, problem.width);
   const char* unsupported =
-      launch(problem, static_cast<float*>(delta.data()), kSmallestChip, nullptr);
+      launch(problem, static_cast<float*>(delta.data()), {layout.shared_bytes}, nullptr);
   if (unsupported != nullptr) throw std::runtime_error(unsupported);
   const auto read = [&](const DeviceArray& array, std::int64_t tokens) {
     return from_rows_of_heads(array, problem.batch, problem.heads, tokens, problem.width);
   };
   return {read(dq, problem.queries), read(dk, problem.keys), read(dv, problem.keys)};
+}
+
+vitascope::kernels::cuda::Choice backward_choice(const GoldenCase& golden, Element element,
+                                                 const Layout& layout) {
+  const DeviceInputs inputs(golden, element, layout.misalignment, layout.lengths_as_mask);
+  BackwardProblem problem;
+  inputs.describe(problem);
+  return supports(problem, {layout.shared_bytes});
 }
 
 std::vector<float> run_map(const GoldenCase& golden, Element element, std::int64_t row_count,

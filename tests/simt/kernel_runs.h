@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cuda/attention.cuh"
 #include "tests/simt/golden_case.h"
 
 /// \file
@@ -13,6 +14,8 @@ namespace simt {
 struct Layout {
   std::size_t misalignment = 0;  ///< bytes that rows lie behind a multiple of 16
   bool lengths_as_mask = false;  ///< say key_lengths by a mask
+  /// Shared memory that a block may have; sm_89 and sm_120 have the least.
+  std::int64_t shared_bytes = 99 * 1024;
 };
 
 /// In the order [B, H, N, D].
@@ -27,6 +30,10 @@ struct Gradients {
 };
 /// From the case's own out and lse.
 Gradients run_backward(const GoldenCase& golden, Element element, const Layout& layout = {});
+
+/// The kernel that run_backward takes.
+vitascope::kernels::cuda::Choice backward_choice(const GoldenCase& golden, Element element,
+                                                 const Layout& layout = {});
 
 /// The map [B, H or 1, R, Nk] of queries 0 .. R - 1.
 std::vector<float> run_map(const GoldenCase& golden, Element element, std::int64_t row_count,

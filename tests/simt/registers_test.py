@@ -15,6 +15,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HOT = re.compile(r"(attention_(?:forward|backward_queries|backward_keys))I"
                  r"(?:NS\d*_)?\d+(BFloat16|Float16)ELi(\d+)ELb0E")
+# Width, groups of 16 keys a warp, most warps, whether values stay in registers, most parts of keys.
+RESIDENT = re.compile(r"(attention_backward_resident)I(?:NS\d*_)?\d+(BFloat16|Float16)"
+                      r"ELi(\d+)ELi(\d+)ELi(\d+)ELb([01])ELi(\d+)E")
+RESIDENT_KERNELS = 2 * 8  # types, lines of `choose`
 ENTRY = re.compile(
     r"Compiling entry function '(\S+)' for 'sm_(\w+)'\n"
     r"(?:.*\n)*?ptxas info\s*: Function properties for \1\n"
@@ -39,11 +43,34 @@ def compile_for(nvcc, source, architectures, folder):
     return done.stdout + done.stderr
 
 
-def blocks_that_fit(number, registers, shared_bytes):
-    kilobytes, threads = MULTIPROCESSOR[number]
+def blocks_that_fit(number, registers, shared_bytes, threads=THREADS):
+    kilobytes, most_threads = MULTIPROCESSOR[number]
     per_warp = -(-registers * 32 // 256) * 256  # ptxas counts registers of a warp in steps of 256
-    return min(REGISTERS // (per_warp * THREADS // 32), threads // THREADS,
+    warps = REGISTERS // 4 // per_warp * 4  # each of four parts has its own registers and warps
+    return min(warps // (threads // 32), most_threads // threads,
                kilobytes * 1024 // (shared_bytes + 1024))
+
+
+def describe(number, name, registers):
+    """What is printed of a hot kernel, and whether a block of it fits; None for other kernels."""
+    match = RESIDENT.search(name)
+    if match:  # its shared memory depends on the problem: backward_choice_test.cpp
+        kernel, element, width, groups, warps, held, parts = match.groups()
+        blocks = blocks_that_fit(number, registers, 0, 32 * int(warps))
+        return (f"sm_{number:4}{kernel:28}{element:9} width {width:>3}: {registers:>3} registers, "
+                f"up to {warps} warps of {16 * int(groups)} keys, {parts} parts, values in "
+                f"{'registers' if held == '1' else 'shared memory'}"), blocks > 0
+    match = HOT.search(name)
+    if not match:
+        return None
+    kernel, element, width = match.groups()
+    # Tiles of 64 rows, each 8 elements wider than they are (tile.cuh).
+    tiles = 4 if kernel == "attention_forward" else 2
+    tiles += kernel == "attention_backward_keys" and int(width) > 96
+    shared = tiles * 64 * (int(width) + 8) * 2
+    blocks = blocks_that_fit(number, registers, shared)
+    return (f"sm_{number:4}{kernel:28}{element:9} width {width:>3}: {registers:>3} registers, "
+            f"{shared:>6} bytes shared, {blocks} blocks of {THREADS}"), blocks > 0
 
 
 def main():
@@ -58,22 +85,17 @@ def main():
         for source in sorted((ROOT / "kernels/cuda").glob("attention*.cu")):
             text = compile_for(nvcc, source, architectures, folder)
             for name, number, stack, stores, loads, registers in ENTRY.findall(text):
-                match = HOT.search(name)
-                if not match:
+                hot_kernel = describe(number, name, int(registers))
+                if hot_kernel is None:
                     continue
                 hot += 1
-                kernel, element, width = match.groups()
-                # Tiles of 64 rows, each 8 elements wider than they are (tile.cuh).
-                tiles = 4 if kernel == "attention_forward" else 2
-                tiles += kernel == "attention_backward_keys" and int(width) > 96
-                shared = tiles * 64 * (int(width) + 8) * 2
-                print(f"sm_{number:4}{kernel:28}{element:9} width {width:>3}: {registers:>3} "
-                      f"registers, {shared:>6} bytes shared, "
-                      f"{blocks_that_fit(number, int(registers), shared)} blocks of {THREADS}")
+                text_of_it, fits = hot_kernel
+                print(text_of_it)
                 if int(stack) or int(stores) or int(loads):
-                    faults.append(f"sm_{number} {kernel} {element} {width}: {stack} bytes of stack, "
-                                  f"{stores} spilled")
-    expected = 3 * 2 * 6 * len(architectures)  # kernels, types, widths
+                    faults.append(f"{text_of_it}: {stack} bytes of stack, {stores} spilled")
+                if not fits:
+                    faults.append(f"{text_of_it}: more than a multiprocessor has")
+    expected = (3 * 2 * 6 + RESIDENT_KERNELS) * len(architectures)  # kernels, types, widths
     if hot != expected:
         faults.append(f"{hot} hot kernels were found, {expected} expected")
     print("\n".join(faults) or f"{hot} hot kernels without spills or stack")
