@@ -102,7 +102,9 @@ __global__ void __launch_bounds__(kThreads)
             return Pair{place.row + row, key + j + column};
           },
           [&](int, int c) { return lse[c / 2]; }, [&](int, int c) { return delta[c / 2]; });
-      add_products<kGeneral, kWidth>(sums, products.gradients, tile, j);
+      std::uint32_t gradients[1][4];
+      round_product<T>(gradients[0], products.gradients[0]);
+      add_products<kGeneral, kWidth>(sums, gradients, tile, j);
     }
   }
   copy_async_wait<0>();
@@ -180,18 +182,14 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < kTile; i += 16) {
       if (query + i >= range.end) continue;
-      Products<> products;
-      multiply_rows<kWidth>(products.scores, key, tile, i);
-      multiply_rows<kWidth>(products.gradients, value, tile + kElements, i);
-      weigh<kGeneral>(
-          task, place, products.scores[0], products.gradients[0],
+      add_to_keys<kGeneral>(
+          task, place, key, value, tile, tile + kElements, i, sums,
           [&](int row, int column) {
             return Pair{query + i + column, place.row + row};
           },
           [&](int n, int c) { return numbers[turn].lse[i + column_of_element(n, c)]; },
-          [&](int n, int c) { return numbers[turn].delta[i + column_of_element(n, c)]; });
-      add_products<false, kWidth>(sums.values, products.scores, tile + kElements, i);
-      add_products<false, kWidth>(sums.keys, products.gradients, tile, i);
+          [&](int n, int c) { return numbers[turn].delta[i + column_of_element(n, c)]; },
+          [](int, const auto&) {});
     }
   }
   copy_async_wait<0>();

@@ -31,8 +31,7 @@ VITASCOPE_HOST_DEVICE Places places_for(int rows, int queries, bool parts) {
   places.one_gradient = rows * kRowStride<kTile>;
   places.one_tile = 2 * kTile * kRowStride<kWidth>;
   places.gradients = kHeld ? side : 2 * side;
-  const int between = 2 * places.one_gradient, least = kHeld ? side - places.one_tile : 0;
-  places.tiles = places.gradients + (between > least ? between : least);
+  places.tiles = places.gradients + 2 * places.one_gradient;
   places.numbers = places.tiles + 2 * places.one_tile;
   places.queries = (queries + kTile - 1) / kTile * kTile;
   places.bytes = 2 * places.numbers + 4 * places.queries * (parts ? 2 + kWidth : 2);
@@ -147,6 +146,10 @@ __device__ __forceinline__ void add_to_queries(const BackwardTask& task, const P
 template <class T, int kWidth, int kGroups, int kWarps, bool kHeld, int kParts>
 __global__ void __launch_bounds__(32 * kWarps)
     attention_backward_resident(const __grid_constant__ BackwardTask task, const Layout layout) {
+  constexpr int kRows = 16 * kGroups * kWarps;  // most keys of a part
+  static_assert(!kHeld || kRows * kRowStride<kWidth> <=
+                              2 * kRows * kRowStride<kTile> + 2 * kTile * kRowStride<kWidth>,
+                "values on their way need the places of dS^T and one tile");
   const int threads = static_cast<int>(blockDim.x), rows = threads / 2 * kGroups;
   const int all_keys = static_cast<int>(task.keys);
   const Places places =
@@ -194,25 +197,13 @@ __global__ void __launch_bounds__(32 * kWarps)
 #pragma unroll 1
       for (int i = 0; i < kTile; i += 16) {
         if (idle || query + i >= task.queries) continue;
-        Products<kGroups> products;
-        multiply_rows<kWidth>(products.scores, key, tile, i);
-        multiply_rows<kWidth>(products.gradients, value, tile + places.one_tile / 2, i);
-        std::uint32_t weights[kGroups][4], changes[kGroups][4];
-#pragma unroll
-        for (int g = 0; g < kGroups; ++g) {
-          weigh<false>(
-              task, place, products.scores[g], products.gradients[g],
-              [](int, int) {
-                return Pair{0, 0};
-              },
-              [&](int n, int c) { return lse[query + i + column_of_element(n, c)]; },
-              [&](int n, int c) { return delta[query + i + column_of_element(n, c)]; });
-          round_product<T>(weights[g], products.scores[g]);
-          round_product<T>(changes[g], products.gradients[g]);
-          store_gradients(gradients, changes[g], first_key + 16 * g, i, keys);
-        }
-        add_products<false, kWidth>(sums.values, weights, tile + places.one_tile / 2, i);
-        add_products<false, kWidth>(sums.keys, changes, tile, i);
+        add_to_keys<false>(
+            task, place, key, value, tile, tile + places.one_tile / 2, i, sums, nullptr,
+            [&](int n, int c) { return lse[query + i + column_of_element(n, c)]; },
+            [&](int n, int c) { return delta[query + i + column_of_element(n, c)]; },
+            [&](int g, const std::uint32_t(&changes)[4]) {
+              store_gradients(gradients, changes, first_key + 16 * g, i, keys);
+            });
       }
       copy_async_wait<0>();
       __syncthreads();  // dS^T is whole, the next tile has come, and nobody reads this one any more
@@ -241,6 +232,7 @@ bool choose_if_it_fits(const BackwardProblem& problem, const Chip& chip, Plan<Ba
   plan.function = attention_backward_resident<T, kWidth, kGroups, kWarps, kHeld, kParts>;
   plan.threads = static_cast<unsigned>(32 * warps);
   plan.shared_bytes = places.bytes;
+  plan.kernel = parts == 1 ? "tensor cores, one pass" : "tensor cores, one pass, keys in two parts";
   return true;
 }
 
@@ -249,7 +241,7 @@ bool choose_if_it_fits(const BackwardProblem& problem, const Chip& chip, Plan<Ba
 template <class T, int kWidth>
 void choose(const BackwardProblem& problem, const Chip& chip, Plan<BackwardTask>& plan) {
   if constexpr (kWidth <= 32) {
-    choose_if_it_fits<T, kWidth, 2, 12, true, 1>(problem, chip, plan);
+    choose_if_it_fits<T, kWidth, 2, 8, true, 2>(problem, chip, plan);
   } else if constexpr (kWidth == 64) {
     choose_if_it_fits<T, kWidth, 2, 8, true, 1>(problem, chip, plan) ||
         choose_if_it_fits<T, kWidth, 1, 12, true, 2>(problem, chip, plan);
@@ -274,7 +266,6 @@ Plan<BackwardTask> plan_resident_backward(const BackwardProblem& problem, const 
     if (problem.element == Element::bf16) choose<BFloat16, kWidth>(problem, chip, plan);
     if (problem.element == Element::f16) choose<Float16, kWidth>(problem, chip, plan);
   });
-  plan.kernel = "tensor cores, all keys resident";
   plan.blocks = problem.batch * problem.heads;
   plan.layout = layout_of(problem);
   return plan;

@@ -106,17 +106,6 @@ __device__ __forceinline__ void add_products(float (&sums)[kGroups][kWidth / 8][
   }
 }
 
-/// The same with values that are first rounded to T.
-template <bool kGuarded, int kWidth, class T, int kGroups>
-__device__ __forceinline__ void add_products(float (&sums)[kGroups][kWidth / 8][4],
-                                             const float (&values)[kGroups][2][4], const T* tile,
-                                             int row) {
-  std::uint32_t rounded[kGroups][4];
-#pragma unroll
-  for (int g = 0; g < kGroups; ++g) round_product<T>(rounded[g], values[g]);
-  add_products<kGuarded, kWidth>(sums, rounded, tile, row);
-}
-
 /// Sums for dk and dv of a warp's groups of 16 keys.
 template <int kWidth, int kGroups = 1>
 struct KeySums {
@@ -219,6 +208,34 @@ __device__ __forceinline__ void weigh(const BackwardProblem& problem, const Plac
       }
     }
   }
+}
+
+/// Adds to dk and dv of a warp's keys what 16 queries give: rows `row`.. of the tiles of q and
+/// dout. \param leave is given the number of each group and its dS^T, rounded to T, as fragments of
+/// A
+template <bool kGeneral, int kWidth, class T, bool kKeysHeld, bool kValuesHeld, int kGroups,
+          class At, class LseOf, class DeltaOf, class Leave>
+__device__ __forceinline__ void add_to_keys(const BackwardTask& task, const Place& place,
+                                            const Kept<kWidth, T, kKeysHeld, kGroups>& key,
+                                            const Kept<kWidth, T, kValuesHeld, kGroups>& value,
+                                            const T* q, const T* dout, int row,
+                                            KeySums<kWidth, kGroups>& sums, const At& at,
+                                            const LseOf& lse_of, const DeltaOf& delta_of,
+                                            const Leave& leave) {
+  static_assert(!kGeneral || kGroups == 1, "`at` knows of one group");
+  Products<kGroups> products;
+  multiply_rows<kWidth>(products.scores, key, q, row);
+  multiply_rows<kWidth>(products.gradients, value, dout, row);
+  std::uint32_t probabilities[kGroups][4], gradients[kGroups][4];
+#pragma unroll
+  for (int g = 0; g < kGroups; ++g) {
+    weigh<kGeneral>(task, place, products.scores[g], products.gradients[g], at, lse_of, delta_of);
+    round_product<T>(probabilities[g], products.scores[g]);
+    round_product<T>(gradients[g], products.gradients[g]);
+    leave(g, gradients[g]);
+  }
+  add_products<false, kWidth>(sums.values, probabilities, dout, row);
+  add_products<false, kWidth>(sums.keys, gradients, q, row);
 }
 
 }  // namespace vitascope::kernels::cuda

@@ -29,7 +29,7 @@ Choice choice_for(std::int64_t tokens, std::int64_t width, std::int64_t shared_b
 }
 
 bool is_resident(const Choice& choice) {
-  return std::string(choice.kernel).find("resident") != std::string::npos;
+  return std::string(choice.kernel).find("one pass") != std::string::npos;
 }
 
 /// KB of shared memory that a block needs to have for one kernel to serve: what some GPU has, or 0

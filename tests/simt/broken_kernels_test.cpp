@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,77 @@ bool is_seen(std::uint64_t seed) {
     return !product_is_right<kMistake>(seed, 13);
   } catch (const Fault&) {
     return true;
+  }
+}
+
+/// What is wrong with a copy of a kernel whose warps hand on to each other what they made.
+enum class Handing { right, no_barrier, one_place };
+
+constexpr int kWarps = 3, kTurns = 4;
+
+/// sums [kTurns, 16, 16] = s^T b, s [kTurns, 16 kWarps, 16], b [16 kWarps, 16]: as attention's
+/// backward pass does, each warp leaves 16 rows of a turn's s in shared memory and then makes a
+/// part of the turn's sum from the rows of all. Who is done goes on to the next turn's other place.
+template <Handing kHanding>
+void hand_on(const BFloat16* s, const BFloat16* b, float* sums) {
+  auto* const right = reinterpret_cast<BFloat16*>(shared_memory());
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int row = 16 * warp + lane / 2, column = lane % 2 * 8, place = row * kStride + column;
+  std::copy_n(b + row * kSide + column, 8, right + place);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    auto* left = right + kSide * kWarps * kStride;
+    if (kHanding != Handing::one_place) left += turn % 2 * kSide * kWarps * kStride;
+    std::copy_n(s + (turn * kSide * kWarps + row) * kSide + column, 8, left + place);
+    if (kHanding != Handing::no_barrier) __syncthreads();
+    if (warp > 1) continue;  // two warps make 8 columns each
+    float sum[4] = {};
+    for (int step = 0; step < kWarps; ++step) {
+      std::uint32_t a_matrices[4], b_matrices[4];
+      const int first = 16 * step * kStride;
+      ldmatrix_x4_trans(a_matrices,
+                        left + first + (lane / 16 * 8 + lane % 8) * kStride + lane / 8 % 2 * 8);
+      ldmatrix_x4_trans(b_matrices, right + first + lane % 16 * kStride + lane / 16 * 8);
+      mma_16x8x16<BFloat16>(sum, a_matrices, b_matrices[2 * warp], b_matrices[2 * warp + 1]);
+    }
+    for (int i = 0; i < 4; ++i) {
+      const int to = lane / 4 + i / 2 * 8;
+      sums[(turn * kSide + to) * kSide + warp * 8 + lane % 4 * 2 + i % 2] = sum[i];
+    }
+  }
+}
+
+/// Whether the kernel's result is right under a seed.
+template <Handing kHanding>
+bool handing_on_is_right(std::uint64_t seed) {
+  constexpr int kRows = kSide * kWarps;
+  const GlobalBuffer s(kTurns * kRows * kSide * 2), b(kRows * kSide * 2);
+  const GlobalBuffer c(kTurns * kSide * kSide * 4);
+  auto* const left = reinterpret_cast<BFloat16*>(s.data());
+  auto* const right = reinterpret_cast<BFloat16*>(b.data());
+  auto* const sums = reinterpret_cast<float*>(c.data());
+  for (int i = 0; i < kTurns * kRows * kSide; ++i) {
+    left[i] = {to_bf16(static_cast<float>(i % 11 - 4))};
+  }
+  for (int i = 0; i < kRows * kSide; ++i) right[i] = {to_bf16(static_cast<float>(i % 5 - 1))};
+  set_seed(seed);
+  launch({1}, {32 * kWarps}, 3 * kRows * kStride * sizeof(BFloat16),
+         [&] { hand_on<kHanding>(left, right, sums); });
+  for (int i = 0; i < kTurns * kSide * kSide; ++i) {
+    const BFloat16* rows = left + i / (kSide * kSide) * kRows * kSide + i / kSide % kSide;
+    float sum = 0;
+    for (int k = 0; k < kRows; ++k) {
+      sum += from_bf16(rows[k * kSide].bits) * from_bf16(right[k * kSide + i % kSide].bits);
+    }
+    if (sums[i] != sum) return false;
+  }
+  return true;
+}
+
+TEST(BrokenKernel, WarpsThatHandOnNeedABarrierAndTwoPlaces) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    EXPECT_TRUE(handing_on_is_right<Handing::right>(seed)) << seed;
+    EXPECT_FALSE(handing_on_is_right<Handing::no_barrier>(seed)) << seed;
+    EXPECT_FALSE(handing_on_is_right<Handing::one_place>(seed)) << seed;
   }
 }
 
