@@ -87,18 +87,21 @@ __device__ __forceinline__ void store_gradients(T* tile, const std::uint32_t (&g
   }
 }
 
-/// Which of a block's warps this is when work for few of them is given out. The four parts of a
-/// multiprocessor take warps in turn; the first part may have one more than others, and waits.
+/// The place of a warp in the order in which work for few of them, or for some more than there are,
+/// is given out. The quarters of a multiprocessor take a block's warps in turn, so that the last
+/// may have one less than others: its warps come first.
 __device__ __forceinline__ int turn_of_warp() {
   const int warp = static_cast<int>(threadIdx.x) / 32, warps = static_cast<int>(blockDim.x) / 32;
-  return warp % 4 == 0 ? warps - (warps + 3) / 4 + warp / 4 : warp / 4 * 3 + warp % 4 - 1;
+  const int quarter = warp % 4, longer = warps % 4 - quarter - 1;  // of the quarters behind
+  return (3 - quarter) * (warps / 4) + (longer > 0 ? longer : 0) + warp / 4;
 }
 
-/// dq of the tile of queries from `first` on, or a part's share in it: 16 x 16 of it at a
-/// time for each warp, the same for every part.
-/// \param keys      rows of the part's keys, a multiple of 16
-/// \param waiting   sums of all queries that wait for the next part
-/// \param is_first, is_last which part this is
+/// Writes dq of the tile of queries from `first` on, or adds a part of the keys to its sums. A warp
+/// has pieces of 16 x 16, the same for every part.
+/// \param gradients dS^T [keys][kTile]
+/// \param keys      in key_tile, a multiple of 16
+/// \param waiting   sums of all queries that wait for the next part, each lane's own
+/// \param is_first, is_last which part of the keys this is
 template <int kWidth, class T>
 __device__ __forceinline__ void add_to_queries(const BackwardTask& task, const Place& place,
                                                int first, const T* key_tile, const T* gradients,
@@ -106,19 +109,19 @@ __device__ __forceinline__ void add_to_queries(const BackwardTask& task, const P
                                                bool is_last, bool pairs) {
   constexpr int kColumns = kWidth / 16;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  for (int part = turn_of_warp(); part < kTile / 16 * kColumns;
-       part += static_cast<int>(blockDim.x) / 32) {
-    const int column = part % kColumns * 16;
-    const int query = first + part / kColumns * 16;
+  for (int piece = turn_of_warp(); piece < kTile / 16 * kColumns;
+       piece += static_cast<int>(blockDim.x) / 32) {
+    const int column = piece % kColumns * 16;
+    const int query = first + piece / kColumns * 16;
     if (query >= task.queries) break;
-    float* wait = waiting + (query / 16 * kColumns + part % kColumns) * 256 + lane;
+    float* wait = waiting + (query / 16 * kColumns + piece % kColumns) * 256 + lane;
     float sums[2][4];
 #pragma unroll
     for (int i = 0; i < 8; ++i) sums[i / 4][i % 4] = is_first ? 0 : wait[32 * i];
 #pragma unroll 2
     for (int key = 0; key < keys; key += 16) {
       std::uint32_t a[4], b[4];
-      load_a_trans<kTile>(a, gradients, key, part / kColumns * 16);
+      load_a_trans<kTile>(a, gradients, key, piece / kColumns * 16);
       load_b_trans<kWidth>(b, key_tile, key, column);
       mma_16x8x16<T>(sums[0], a, b[0], b[1]);
       mma_16x8x16<T>(sums[1], a, b[2], b[3]);
@@ -152,8 +155,8 @@ __global__ void __launch_bounds__(32 * kWarps)
                 "values on their way need the places of dS^T and one tile");
   const int threads = static_cast<int>(blockDim.x), rows = threads / 2 * kGroups;
   const int all_keys = static_cast<int>(task.keys);
-  const Places places =
-      places_for<kWidth, kHeld>(rows, static_cast<int>(task.queries), all_keys > rows);
+  const int all_queries = static_cast<int>(task.queries);
+  const Places places = places_for<kWidth, kHeld>(rows, all_queries, all_keys > rows);
   T* const shared = reinterpret_cast<T*>(shared_memory());
   T* const values = shared + rows * kRowStride<kWidth>;
   float* const lse = reinterpret_cast<float*>(shared + places.numbers);
@@ -161,7 +164,7 @@ __global__ void __launch_bounds__(32 * kWarps)
   Place place{blockIdx.x / task.heads, blockIdx.x % task.heads, 0};
   const Rows<T> queries = rows_at<T>(task, place, task.q, task.q_strides, layout.packets);
   const Rows<T> douts = rows_at<T>(task, place, task.dout, task.dout_strides, layout.packets);
-  const auto load = [&](std::int64_t query, int turn) {
+  const auto load = [&](int query, int turn) {
     T* tile = shared + places.tiles + turn * places.one_tile;
     load_rows<kWidth>(tile, queries, query, task.queries, kTile, threads);
     load_rows<kWidth>(tile + places.one_tile / 2, douts, query, task.queries, kTile, threads);
@@ -191,12 +194,12 @@ __global__ void __launch_bounds__(32 * kWarps)
     const bool idle = kParts > 1 && first_key >= keys;  // a warp behind the last key
     KeySums<kWidth, kGroups> sums;
     int turn = 1;
-    for (int query = 0; query < task.queries; query += kTile, turn ^= 1) {
+    for (int query = 0; query < all_queries; query += kTile, turn ^= 1) {
       const T* tile = shared + places.tiles + turn * places.one_tile;
       T* gradients = shared + places.gradients + turn * places.one_gradient;
 #pragma unroll 1
       for (int i = 0; i < kTile; i += 16) {
-        if (idle || query + i >= task.queries) continue;
+        if (idle || query + i >= all_queries) continue;
         add_to_keys<false>(
             task, place, key, value, tile, tile + places.one_tile / 2, i, sums, nullptr,
             [&](int n, int c) { return lse[query + i + column_of_element(n, c)]; },
