@@ -130,8 +130,9 @@ class ForwardHead {
     } else {
       each_block(count, p_.width, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
         Block<decltype(r)::value, decltype(c)::value> block{};
-        Format::multiply_add(p + row * lda, lda, words(space_.values) + at, space_.value_columns,
-                             Format::words(p_.keys), block);
+        Format::template multiply_add<Order::rows>(p + row * lda, lda, words(space_.values) + at,
+                                                   space_.value_columns, Format::words(p_.keys),
+                                                   block);
         each_vector(block, [&](int i, int j, Vector& x) {
           store(out + (row + i) * space_.value_columns + at + j * kLanes, x * inverse[row + i]);
         });

@@ -50,9 +50,9 @@ VITASCOPE_INLINE void multiply(const float* a, std::int64_t lda, const float* b,
 }
 
 #if defined(__AVX512BF16__)
-/// The same over pairs of bfloat16, summed in float32: A[row] holds pairs along k, B[pair] for each
+/// The same over pairs of bfloat16, summed in float32: A holds pairs along k, B[pair] for each
 /// column the two numbers of its rows. All strides and k count pairs.
-template <int R, int C>
+template <Order kOrder, int R, int C>
 VITASCOPE_INLINE void multiply_pairs(const std::int32_t* a, std::int64_t lda, const std::int32_t* b,
                                      std::int64_t ldb, std::int64_t k, Block<R, C>& block) {
   for (std::int64_t i = 0; i < k; ++i) {
@@ -62,7 +62,7 @@ VITASCOPE_INLINE void multiply_pairs(const std::int32_t* a, std::int64_t lda, co
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) {
       std::int32_t pair;
-      std::memcpy(&pair, a + r * lda + i, sizeof pair);
+      std::memcpy(&pair, kOrder == Order::rows ? a + r * lda + i : a + i * lda + r, sizeof pair);
       const __m512bh left = __m512bh(_mm512_set1_epi32(pair));
 #pragma GCC unroll 4
       for (int c = 0; c < C; ++c) {

@@ -29,8 +29,8 @@ inline void score(const typename Format::Word* left, std::int64_t lda, std::int6
                   float* s, std::int64_t ld, float* maxima) {
   each_block(rows, columns, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
     Block<decltype(r)::value, decltype(c)::value> block{};
-    Format::multiply_add(left + row * lda, lda, panels + at * words, c.value * kLanes, words,
-                         block);
+    Format::template multiply_add<Order::rows>(left + row * lda, lda, panels + at * words,
+                                               c.value * kLanes, words, block);
     each_vector(block,
                 [&](int i, int j, Vector& x) { store(s + (row + i) * ld + at + j * kLanes, x); });
     if (maxima == nullptr) return;
@@ -104,14 +104,18 @@ VITASCOPE_INLINE float exponentials(const float* s, std::int64_t keys, float mos
   return sum(total);
 }
 
-/// Probabilities of a row from its logarithm of the sum: exp(factor s - lse), zeros behind the last
-/// key and where s is -infinity; all of them where lse is.
-inline void probabilities(const float* s, std::int64_t keys, float factor, float lse, float* p) {
-  const bool dead = lse == -kInfinity;
-  for (std::int64_t j = 0; j < keys; j += kLanes) {
-    const Vector x = (load(s + j) * factor - lse) * kLog2E;
-    store(p + j, dead ? Vector{} : first_lanes(exp2_of_negative(x), smaller(kLanes, keys - j)));
-  }
+/// A query's logarithm of the sum; infinity where it sees nothing, which makes its probabilities 0.
+template <typename Problem>
+VITASCOPE_INLINE float lse_of(const Problem& p, std::int64_t b, std::int64_t h,
+                              std::int64_t query) {
+  const float lse = p.lse[(b * p.heads + h) * p.queries + query];
+  return lse == -kInfinity ? kInfinity : lse;
+}
+
+/// Probabilities from what lse_of gives: exp(factor s - lse), 0 where s is -infinity.
+template <typename Format>
+VITASCOPE_INLINE Vector probabilities(const float* s, float factor, float lse) {
+  return exp2_of_negative<Format::kExpDegree>((load(s) * factor - lse) * kLog2E);
 }
 
 /// Whether all numbers are finite.
