@@ -1,11 +1,12 @@
 # VITASCOPE_CUDA: build libvitascope_cuda.so. On where nvcc 12.8 or newer and a CUDA build of LibTorch
 # are found; nvcc may be an installed toolkit's or the one that app/setup.sh --cuda puts into .venv.
 set(cuda_release 12.8)
-set(cuda_wheels ${VITASCOPE_SITE_PACKAGES}/nvidia/cu13)
+file(GLOB cuda_wheels ${VITASCOPE_SITE_PACKAGES}/nvidia/cu13/bin
+                      ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/bin)
 if(CMAKE_CUDA_COMPILER)
   set(vitascope_nvcc ${CMAKE_CUDA_COMPILER})
 else()
-  find_program(vitascope_nvcc nvcc HINTS $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin ${cuda_wheels}/bin)
+  find_program(vitascope_nvcc nvcc HINTS $ENV{CUDA_HOME}/bin PATHS /usr/local/cuda/bin ${cuda_wheels})
 endif()
 
 set(cuda_default OFF)
