@@ -13,10 +13,11 @@ set(cuda_default OFF)
 if(vitascope_nvcc AND TARGET torch::cuda)
   execute_process(COMMAND ${vitascope_nvcc} --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
   string(REGEX MATCH "release ([0-9.]+)" _ "${nvcc_version}")
-  if("${CMAKE_MATCH_1}" VERSION_GREATER_EQUAL ${cuda_release})
+  set(nvcc_release "${CMAKE_MATCH_1}")
+  if(nvcc_release VERSION_GREATER_EQUAL cuda_release)
     set(cuda_default ON)
   else()
-    message(STATUS "CUDA off: ${vitascope_nvcc} is release ${CMAKE_MATCH_1}, ${cuda_release} is needed")
+    message(STATUS "CUDA off: ${vitascope_nvcc} is release ${nvcc_release}, ${cuda_release} is needed")
   endif()
 endif()
 
@@ -29,6 +30,11 @@ if(VITASCOPE_CUDA)
   if(NOT vitascope_nvcc)
     message(FATAL_ERROR "VITASCOPE_CUDA is ON, but there is no nvcc. Run app/setup.sh --cuda, name one "
                         "(-DCMAKE_CUDA_COMPILER=<...>/bin/nvcc), or pass -DVITASCOPE_CUDA=OFF.")
+  endif()
+  if(nvcc_release VERSION_LESS cuda_release)
+    message(FATAL_ERROR "VITASCOPE_CUDA is ON, but ${vitascope_nvcc} is release ${nvcc_release}, and "
+                        "${cuda_release} is needed. Name a newer one (-DCMAKE_CUDA_COMPILER=<...>/bin/nvcc), "
+                        "or pass -DVITASCOPE_CUDA=OFF.")
   endif()
   # Before the language is enabled: later, CMake has put its own default here.
   set(CMAKE_CUDA_ARCHITECTURES "80;89;90;100;120" CACHE STRING "GPU architectures")

@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 """The 55 problems of tests/golden/attention in every precision, within the limits that go with them."""
 
-import unittest
-
 import operators
 from operators import TYPES, KernelTest
 import torch
