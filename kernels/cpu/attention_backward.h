@@ -115,10 +115,21 @@ class BackwardHead {
     clear(work_ + space_.dv, count_ * space_.width);
     constexpr std::int64_t kBlockRows = BackwardSpace<Format>::kBlockRows;
     for (std::int64_t begin = 0; begin < p_.queries; begin += kBlockRows) {
-      block(begin, smaller(kBlockRows, p_.queries - begin));
+      const std::int64_t count = smaller(kBlockRows, p_.queries - begin);
+      if (!masked_ || sees_tile(begin, count)) block(begin, count);
     }
     write_rows(work_ + space_.dk, space_.width, rows(p_.dk, p_.dk_strides, range.begin, count_));
     write_rows(work_ + space_.dv, space_.width, rows(p_.dv, p_.dv_strides, range.begin, count_));
+  }
+
+  /// Whether any of the queries may see any key of the tile.
+  bool sees_tile(std::int64_t begin, std::int64_t count) const {
+    const VisibleKeys visible = VisibleKeys::of(p_, b_, begin, begin + count - 1);
+    for (int i = 0; i < visible.count; ++i) {
+      const Range shared = common_part(visible.runs[i].keys, range_);
+      if (shared.begin < shared.end) return true;
+    }
+    return false;
   }
 
   void block(std::int64_t begin, std::int64_t count) {
@@ -148,7 +159,7 @@ class BackwardHead {
     Format::pack_summed(left, words(summed), space_.width);
     if (packed != summed) Format::pack_left(left, words(packed));
     score<Format>(words(packed), space_.left_ld, left.count, words(panels), space_.words, count_,
-                  products, space_.ld, nullptr);
+                  products, space_.ld);
   }
 
   /// Scores and d loss / d probability of `count` neighbouring rows from i on become what dv and dk
@@ -241,11 +252,10 @@ class BackwardHead {
       return;
     }
     const Rows keys = rows(p_.k, p_.k_strides, range_.begin, count_);
-    float* sums = work_ + space_.s;
     for (std::int64_t i = 0; i < count; ++i) {
       const Word* row = ds + i * space_.row_words;
-      careful_sum([row](std::int64_t j) { return Format::get(row, j); }, keys, sums);
-      for (std::int64_t d = 0; d < p_.width; ++d) dq[i * space_.width + d] += sums[d];
+      careful_sum([row](std::int64_t j) { return Format::get(row, j); }, keys,
+                  dq + i * space_.width);
     }
   }
 

@@ -40,7 +40,7 @@ inline void row_products(const Problem& p, std::int64_t b, std::int64_t h, std::
                 work + space.left + i * p.width, p.width);
     }
     score<Float32>(work + space.left, p.width, count, work + space.panels, p.width, p.keys,
-                   work + space.s, space.columns, nullptr);
+                   work + space.s, space.columns);
     for (std::int64_t i = 0; i < count; ++i) {
       use(begin + i, query(begin + i), work + space.s + i * space.columns);
     }

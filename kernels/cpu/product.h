@@ -124,17 +124,24 @@ struct Panels {
 };
 
 /// Calls `work(first row, first column, Constant<rows>, Constant<vectors>)` for every register
-/// block of a matrix, panel by panel.
+/// block of the panels first .. end - 1, panel by panel.
 template <typename Work>
-VITASCOPE_INLINE void each_block(std::int64_t rows, std::int64_t columns, const Work& work) {
-  const Panels panels = Panels::of(columns);
-  for (std::int64_t panel = 0; panel < panels.count(); ++panel) {
+VITASCOPE_INLINE void each_block(std::int64_t rows, Panels panels, std::int64_t first,
+                                 std::int64_t end, const Work& work) {
+  for (std::int64_t panel = first; panel < end; ++panel) {
     const std::int64_t column = panels.begin(panel) * kLanes;
     for (std::int64_t row = 0; row < rows; row += kRows) {
       with_block(smaller(kRows, rows - row), panels.size(panel),
                  [&](auto r, auto c) { work(row, column, r, c); });
     }
   }
+}
+
+/// The same for all columns of a matrix.
+template <typename Work>
+VITASCOPE_INLINE void each_block(std::int64_t rows, std::int64_t columns, const Work& work) {
+  const Panels panels = Panels::of(columns);
+  each_block(rows, panels, 0, panels.count(), work);
 }
 
 }  // namespace vitascope::kernels::cpu::VITASCOPE_ISA
