@@ -16,8 +16,10 @@ constexpr int kTile = 64, kSteps = kTile / 16;  // keys
 
 /// Warps of a block, with 16 queries each. General scores always take 4; plain ones take 5 where
 /// that leaves no more warps without queries. For 64 k + 1 queries it does: the last one then has a
-/// warp of its own, and no block, which would fetch all keys and values for it. Beyond 96 columns a
-/// multiprocessor has registers for two blocks of 4, or one of 5.
+/// warp of its own, and no block, which would fetch all keys and values for it. N = 577 takes 8
+/// blocks with 3 idle warps, N = 1025 takes 13 with none; 4 warps and a fifth for that query alone
+/// would be 9 with 8 and 16 with 15. Beyond 96 columns a multiprocessor has registers for two
+/// blocks of 4, or one of 5.
 constexpr int kFewWarps = 4, kMoreWarps = 5;
 
 /// Blocks that a multiprocessor is to have registers for; 0 leaves it to the compiler, which finds

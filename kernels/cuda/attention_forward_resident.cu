@@ -1,6 +1,6 @@
 // The forward pass by tensor cores where all keys and values of a (batch, head) fit: into shared
-// memory, and a warp's scores of them into registers. One maximum, one pass of exponentials, and
-// no sum is ever taken back.
+// memory, and a warp's scores of them into registers. So there is one maximum and one pass of
+// exponentials.
 //
 // Keys and values come once, as two groups of copies: the first product needs no values, and
 // begins without them. Then nobody waits for anybody: each warp takes 16 queries after another.
@@ -12,7 +12,7 @@ namespace {
 
 /// Warps that a multiprocessor has registers for when a lane takes all that it may, 255.
 constexpr int kWarpsAtOnce = 8;
-/// Tiles of 16 queries that a warp takes one after another.
+/// Tiles of 16 queries that a warp takes one after another, at most.
 constexpr std::int64_t kRounds = 3;
 
 /// Steps of 16 keys that a warp has scores of: enough for 50 tokens, for 197, for 257 and 288. A

@@ -1,4 +1,6 @@
 // Which kernel serves which problem on which GPU, and what share of its work is of use.
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -46,12 +48,27 @@ void expect_forward_choice(const NamedChip& chip, const ForwardProblem& problem)
   print_choice(chip, "forward", problem.keys, problem.width, choice);
   EXPECT_EQ(choice.unsupported, nullptr);
   EXPECT_LE(choice.shared_bytes, chip.chip.shared_bytes);
+  // Warps' tiles of 16 queries, and the warps that take them, of one (batch, head).
+  const auto tiles = static_cast<double>((problem.queries + 15) / 16);
+  const auto warps =
+      static_cast<double>(choice.blocks / (problem.batch * problem.heads) * choice.threads / 32);
   const auto widest = chip.widest_resident.find(problem.keys);
   if (widest == chip.widest_resident.end() || problem.width > widest->second) {
     EXPECT_STREQ(choice.kernel, "tensor cores");
+    EXPECT_GE(tiles / warps, 0.8);
+    // No block for the last of 64 k + 1 queries alone.
+    if (problem.queries % 64 == 1 && problem.width <= 96) {
+      EXPECT_EQ(choice.threads, 160u);
+    }
     return;
   }
   EXPECT_STREQ(choice.kernel, "tensor cores, keys resident");
+  EXPECT_LE(choice.threads, 256u);  // more have no registers
+  // Each block fetches all keys: one for a (batch, head), or two where two fit at once.
+  const std::int64_t fit = (chip.chip.shared_bytes + 1024) / (choice.shared_bytes + 1024);
+  EXPECT_LE(choice.blocks, std::min<std::int64_t>(fit, 2) * problem.batch * problem.heads);
+  EXPECT_GE(tiles / warps / std::ceil(tiles / warps), 0.8);
+  EXPECT_LE(tiles / warps, 3);
   EXPECT_STREQ(supports(problem, Chip{choice.shared_bytes}).kernel, choice.kernel);
   EXPECT_STREQ(supports(problem, Chip{choice.shared_bytes - 1}).kernel, "tensor cores");
 }
