@@ -21,13 +21,14 @@ struct Rows {
   bool packets;         ///< rows begin at multiples of 16 bytes
 };
 
-/// Brings rows [begin, begin + kRows) of `from` into `tile` [kRows][kWidth + 8]; rows from `end` on
-/// and columns from D on become 0. With packets the copy is under way only (copy_async_commit).
-template <int kWidth, int kRows, int kThreads, class T>
-__device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int64_t begin,
-                                          std::int64_t end) {
+/// Brings rows [begin, begin + rows) of `from` into `tile` [rows][kWidth + 8] by so many threads;
+/// rows from `end` on and columns from D on become 0. With packets the copy is under way only
+/// (copy_async_commit).
+template <int kWidth, class T>
+__device__ __forceinline__ void load_rows(T* tile, const Rows<T>& from, std::int64_t begin,
+                                          std::int64_t end, int rows, int threads) {
   constexpr int kPackets = kWidth / 8;
-  for (int i = static_cast<int>(threadIdx.x); i < kRows * kPackets; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows * kPackets; i += threads) {
     const int row = i / kPackets, column = i % kPackets * 8;
     T* to = tile + row * kRowStride<kWidth> + column;
     const bool inside = begin + row < end && column < from.width;
@@ -38,6 +39,20 @@ __device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int
       for (int e = 0; e < 8; ++e) to[e] = inside && column + e < from.width ? source[e] : T{};
     }
   }
+}
+
+/// The same for numbers of rows and threads that the compiler knows.
+template <int kWidth, int kRows, int kThreads, class T>
+__device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int64_t begin,
+                                          std::int64_t end) {
+  load_rows<kWidth>(tile, from, begin, end, kRows, kThreads);
+}
+
+/// Two neighbours of a row in global memory, the first in the low half.
+template <class T>
+__device__ __forceinline__ std::uint32_t load_pair(const T* first, bool packets) {
+  if (packets) return load_word(first);
+  return first[0].bits | static_cast<std::uint32_t>(first[1].bits) << 16;
 }
 
 /// Fragment of A, 16 x 16: rows `row`.. and columns `column`.. of the tile.

@@ -6,6 +6,7 @@ Fails on a warning, and where a hot kernel (tensor cores, no masks) spills regis
 Prints registers, shared memory and how many blocks a multiprocessor holds. Exit status 77: no nvcc.
 """
 
+import collections
 import re
 import subprocess
 import sys
@@ -13,15 +14,18 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-HOT = re.compile(r"(attention_(?:forward|backward_queries|backward_keys))I"
-                 r"(?:NS\d*_)?\d+(BFloat16|Float16)ELi(\d+)ELb0E")
+HOT = re.compile(r"(attention_(?:forward|forward_resident|backward_queries|backward_keys))I"
+                 r"(?:NS\d*_)?\d+(BFloat16|Float16)((?:ELi\d+)+)(?:ELb0)?EEEv")
 ENTRY = re.compile(
     r"Compiling entry function '(\S+)' for 'sm_(\w+)'\n"
     r"(?:.*\n)*?ptxas info\s*: Function properties for \1\n"
     r"\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n"
     r"ptxas info\s*: Used (\d+) registers")
-THREADS = 128
-REGISTERS = 65536  # of a multiprocessor
+# Registers of a quarter of a multiprocessor, which takes whole warps.
+REGISTERS = 16384
+# Templates for one type of element: six widths, and blocks or steps of several sizes.
+TEMPLATES = {"attention_forward": 6 + 5, "attention_forward_resident": 6 + 6 + 5,
+             "attention_backward_queries": 6, "attention_backward_keys": 6}
 # Shared memory and threads of a multiprocessor (CUDA C++ Programming Guide, compute capabilities);
 # each block takes 1 KB beside its own.
 MULTIPROCESSOR = {"80": (164, 2048), "89": (100, 1536), "90": (228, 2048), "100": (228, 2048),
@@ -39,11 +43,21 @@ def compile_for(nvcc, source, architectures, folder):
     return done.stdout + done.stderr
 
 
-def blocks_that_fit(number, registers, shared_bytes):
+def blocks_that_fit(number, registers, shared_bytes, warps):
     kilobytes, threads = MULTIPROCESSOR[number]
     per_warp = -(-registers * 32 // 256) * 256  # ptxas counts registers of a warp in steps of 256
-    return min(REGISTERS // (per_warp * THREADS // 32), threads // THREADS,
+    return min(4 * (REGISTERS // per_warp) // warps, threads // (32 * warps),
                kilobytes * 1024 // (shared_bytes + 1024))
+
+
+def block_of(kernel, width, numbers):
+    """Warps and bytes of shared memory. Tiles have 64 rows, 8 elements wider than they are."""
+    rows = {"attention_forward": 4 * 64, "attention_backward_queries": 2 * 64,
+            "attention_backward_keys": (3 if width > 96 else 2) * 64}
+    warps = numbers[0] if kernel == "attention_forward" else 4
+    if kernel == "attention_forward_resident":  # for the most keys of the template
+        rows[kernel], warps = 2 * 16 * numbers[0], 4
+    return warps, rows[kernel] * (width + 8) * 2
 
 
 def main():
@@ -53,7 +67,7 @@ def main():
     except OSError:
         print(f"skipped: there is no nvcc ({nvcc}); app/setup.sh --cuda installs one")
         return 77
-    faults, hot = [], 0
+    faults, found = [], collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         for source in sorted((ROOT / "kernels/cuda").glob("attention*.cu")):
             text = compile_for(nvcc, source, architectures, folder)
@@ -61,22 +75,21 @@ def main():
                 match = HOT.search(name)
                 if not match:
                     continue
-                hot += 1
-                kernel, element, width = match.groups()
-                # Tiles of 64 rows, each 8 elements wider than they are (tile.cuh).
-                tiles = 4 if kernel == "attention_forward" else 2
-                tiles += kernel == "attention_backward_keys" and int(width) > 96
-                shared = tiles * 64 * (int(width) + 8) * 2
-                print(f"sm_{number:4}{kernel:28}{element:9} width {width:>3}: {registers:>3} "
-                      f"registers, {shared:>6} bytes shared, "
-                      f"{blocks_that_fit(number, int(registers), shared)} blocks of {THREADS}")
+                kernel, element, *_ = match.groups()
+                width, *numbers = [int(n) for n in re.findall(r"\d+", match.group(3))]
+                found[kernel] += 1
+                warps, shared = block_of(kernel, width, numbers)
+                print(f"sm_{number:4}{kernel:28}{element:9} width {width:>3} {numbers}: "
+                      f"{registers:>3} registers, {shared:>6} bytes shared, "
+                      f"{blocks_that_fit(number, int(registers), shared, warps)} blocks of "
+                      f"{32 * warps}")
                 if int(stack) or int(stores) or int(loads):
                     faults.append(f"sm_{number} {kernel} {element} {width}: {stack} bytes of stack, "
                                   f"{stores} spilled")
-    expected = 3 * 2 * 6 * len(architectures)  # kernels, types, widths
-    if hot != expected:
-        faults.append(f"{hot} hot kernels were found, {expected} expected")
-    print("\n".join(faults) or f"{hot} hot kernels without spills or stack")
+    expected = {kernel: 2 * count * len(architectures) for kernel, count in TEMPLATES.items()}
+    if found != expected:
+        faults.append(f"of hot kernels, {dict(found)} were found, {expected} expected")
+    print("\n".join(faults) or f"{sum(found.values())} hot kernels without spills or stack")
     return 1 if faults else 0
 
 
