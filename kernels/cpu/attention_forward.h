@@ -69,9 +69,14 @@ class ForwardHead {
     } else {
       Format::pack_left(queries, words(space_.left));
     }
-    float* s = work_ + space_.scores;
-    score<Format>(left, lda, count, words(space_.panels), space_.words, p_.keys, s, space_.score_ld,
-                  work_ + space_.maxima);
+    visible_ = masked_ ? VisibleKeys::of(p_, b_, begin, begin + count - 1) : VisibleKeys::all(p_);
+    columns_ = visible_.columns();
+    for (int i = 0; i < visible_.count; ++i) {
+      const Run& run = visible_.runs[i];
+      score<Format>(left, lda, count, words(space_.panels), space_.words, Panels::of(p_.keys),
+                    run.panels, work_ + space_.scores + run.column, space_.score_ld,
+                    masked_ ? nullptr : work_ + space_.maxima);
+    }
     float inverse[8 * kRows];
     for (std::int64_t i = 0; i < count; ++i) inverse[i] = softmax(begin + i, i);
     multiply_values(begin, count, inverse);
@@ -83,8 +88,11 @@ class ForwardHead {
     Word* p = words(space_.probabilities) + i * probability_ld();
     float most = 0, factor = kLog2E, unit = 1;
     if (masked_) {
-      added_to_scores(p_, b_, h_, query, {0, p_.keys}, work_ + space_.added);
-      most = mask_scores(p_.scale, p_.keys, work_ + space_.added, s);
+      for (int k = 0; k < visible_.count; ++k) {
+        const Run& run = visible_.runs[k];
+        added_to_scores(p_, b_, h_, query, run.keys, work_ + space_.added + run.column);
+      }
+      most = mask_scores(p_.scale, columns_, work_ + space_.added, s);
     } else {
       most = largest(load(work_ + space_.maxima + i * kLanes));
       factor = p_.scale * kLog2E;
@@ -92,11 +100,11 @@ class ForwardHead {
     }
     float& lse = p_.lse[(b_ * p_.heads + h_) * p_.queries + query];
     if (most == -kInfinity) {  // no key is visible
-      for (std::int64_t j = 0; j < space_.columns; j += kLanes) Format::put(Vector{}, p, j);
+      for (std::int64_t j = 0; j < columns_; j += kLanes) Format::put(Vector{}, p, j);
       lse = -kInfinity;
       return 0;
     }
-    const float sum = exponentials<Format>(s, p_.keys, most, factor, p);
+    const float sum = exponentials<Format>(s, columns_, most, factor, p);
     lse = most * unit + __builtin_logf(sum);
     if (p_.dropout.probability > 0) return drop(query, p) / sum;
     return 1 / sum;
@@ -104,14 +112,18 @@ class ForwardHead {
 
   /// Zeros what dropout takes. \return the factor of what it leaves
   float drop(std::int64_t query, Word* p) const {
-    for (std::int64_t j = 0; j < p_.keys; j += kLanes) {
-      float values[kLanes];
-      const std::int64_t count = smaller(kLanes, p_.keys - j);
-      for (std::int64_t k = 0; k < kLanes; ++k) {
-        const bool kept = k < count && p_.dropout.keeps(b_ * p_.heads + h_, query, j + k);
-        values[k] = kept ? Format::get(p, j + k) : 0;
+    for (int r = 0; r < visible_.count; ++r) {
+      const Run& run = visible_.runs[r];
+      for (std::int64_t j = run.keys.begin; j < run.keys.end; j += kLanes) {
+        float values[kLanes];
+        const std::int64_t column = run.column + j - run.keys.begin;
+        const std::int64_t count = smaller(kLanes, run.keys.end - j);
+        for (std::int64_t k = 0; k < kLanes; ++k) {
+          const bool kept = k < count && p_.dropout.keeps(b_ * p_.heads + h_, query, j + k);
+          values[k] = kept ? Format::get(p, column + k) : 0;
+        }
+        Format::put(load(values), p, column);
       }
-      Format::put(load(values), p, j);
     }
     return p_.dropout.kept_factor();
   }
@@ -121,17 +133,20 @@ class ForwardHead {
     const Word* p = words(space_.probabilities);
     const std::int64_t lda = probability_ld();
     if (careful_) {
-      const Rows values = rows_of(p_.v, p_.v_strides, p_, b_, h_, 0, p_.keys);
       for (std::int64_t i = 0; i < count; ++i) {
-        const Word* row = p + i * lda;
-        careful_sum([&](std::int64_t j) { return Format::get(row, j) * inverse[i]; }, values,
-                    out + i * space_.value_columns);
+        careful_values(p + i * lda, inverse[i], out + i * space_.value_columns);
       }
     } else {
       each_block(count, p_.width, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
         Block<decltype(r)::value, decltype(c)::value> block{};
-        Format::multiply_add(p + row * lda, lda, words(space_.values) + at, space_.value_columns,
-                             Format::words(p_.keys), block);
+        for (int i = 0; i < visible_.count; ++i) {
+          const Run& run = visible_.runs[i];
+          const Word* values =
+              words(space_.values) + at + Format::words(run.keys.begin) * space_.value_columns;
+          Format::template multiply_add<Order::rows>(
+              p + row * lda + Format::words(run.column), lda, values, space_.value_columns,
+              Format::words(run.keys.end - run.keys.begin), block);
+        }
         each_vector(block, [&](int i, int j, Vector& x) {
           store(out + (row + i) * space_.value_columns + at + j * kLanes, x * inverse[row + i]);
         });
@@ -141,11 +156,26 @@ class ForwardHead {
                rows_of(p_.out, p_.out_strides, p_, b_, h_, begin, count));
   }
 
+  /// One query's out, where hidden values may be NaN.
+  void careful_values(const Word* probabilities, float inverse, float* out) const {
+    for (std::int64_t d = 0; d < p_.width; ++d) out[d] = 0;
+    for (int i = 0; i < visible_.count; ++i) {
+      const Run& run = visible_.runs[i];
+      const Rows values =
+          rows_of(p_.v, p_.v_strides, p_, b_, h_, run.keys.begin, run.keys.end - run.keys.begin);
+      careful_sum(
+          [&](std::int64_t j) { return Format::get(probabilities, run.column + j) * inverse; },
+          values, out);
+    }
+  }
+
   const ForwardProblem& p_;
   std::int64_t b_, h_;
   ForwardSpace<Format> space_;
   float* work_;
   bool masked_ = false, careful_ = false;
+  VisibleKeys visible_;       ///< of the block in hand
+  std::int64_t columns_ = 0;  ///< how many they are
 };
 
 }  // namespace vitascope::kernels::cpu::VITASCOPE_ISA

@@ -40,7 +40,7 @@ inline void row_products(const Problem& p, std::int64_t b, std::int64_t h, std::
                 work + space.left + i * p.width, p.width);
     }
     score<Float32>(work + space.left, p.width, count, work + space.panels, p.width, p.keys,
-                   work + space.s, space.columns, nullptr);
+                   work + space.s, space.columns);
     for (std::int64_t i = 0; i < count; ++i) {
       use(begin + i, query(begin + i), work + space.s + i * space.columns);
     }
@@ -59,8 +59,10 @@ inline void map_rows(const MapProblem& p, std::int64_t b, std::int64_t h, std::i
                    added_to_scores(p, b, h, query, {0, p.keys}, added);
                    mask_scores(p.scale, p.keys, added, s);
                  }
-                 const float lse = p.lse[(b * p.heads + h) * p.queries + query];
-                 probabilities(s, p.keys, masked ? 1 : p.scale, lse, s);
+                 const float lse = lse_of(p, b, h, query);
+                 for (std::int64_t j = 0; j < p.keys; j += kLanes) {
+                   store(s + j, probabilities<Float32>(s + j, masked ? 1 : p.scale, lse));
+                 }
                  if (p.head_mean) {
                    float* to = p.map + (b * p.row_count + r) * p.keys;
                    const float share = 1 / static_cast<float>(p.heads);

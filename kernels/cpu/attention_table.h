@@ -35,12 +35,16 @@ inline void forward(const ForwardProblem& problem, const Task& task, float* work
 
 /// Floats of workspace for a head.
 inline std::int64_t backward_space(const BackwardProblem& problem) {
-  return BackwardSpace(problem).total;
+  return with_format(problem, [&](auto format) -> std::int64_t {
+    return BackwardSpace<decltype(format)>(problem).total;
+  });
 }
 
 /// All gradients of a head.
 inline void backward(const BackwardProblem& problem, const Task& task, float* workspace) {
-  BackwardHead(problem, task.b, task.h, workspace).run();
+  with_format(problem, [&](auto format) {
+    BackwardHead<decltype(format)>(problem, task.b, task.h, workspace).run();
+  });
 }
 
 /// Floats of workspace for maps and their gradients.

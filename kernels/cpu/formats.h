@@ -29,19 +29,9 @@ struct Float32 {
 
   /// keys -> panels for products that sum over the width.
   static void pack_columns(const Rows& rows, Word* to) {
-    using Lanes = Vector;
     pack_panels(
         rows.count, rows.width,
-        [&](std::int64_t row, std::int64_t d) -> Lanes {
-          const void* from = address(rows.at(row), rows.element, d);
-          if (rows.element == Element::f32 && d + kLanes <= rows.width) {
-            return load(static_cast<const float*>(from));
-          }
-          float values[kLanes] = {};
-          read_row(from, rows.element, smaller(kLanes, rows.width - d), values);
-          return load(values);
-        },
-        to);
+        [&](std::int64_t row, std::int64_t d) -> Vector { return read_vector(rows, row, d); }, to);
   }
 
   /// Rows for products that sum over them: [count][ld].
@@ -50,16 +40,21 @@ struct Float32 {
   /// The left side of a product: [count][words(width)].
   static void pack_left(const Rows& rows, Word* to) { pack_rows(rows, to, rows.width); }
 
-  template <int R, int C>
+  template <Order kOrder, int R, int C>
   VITASCOPE_INLINE static void multiply_add(const Word* a, std::int64_t lda, const Word* b,
                                             std::int64_t ldb, std::int64_t words,
                                             Block<R, C>& block) {
-    multiply<Order::rows>(a, lda, b, ldb, words, block);
+    multiply<kOrder>(a, lda, b, ldb, words, block);
   }
 
-  /// Puts probabilities where a product reads them as its left side.
+  /// Puts numbers of a row where a product that sums along it reads them as its left side.
   VITASCOPE_INLINE static void put(Vector p, Word* row, std::int64_t column) {
     store(row + column, p);
+  }
+  /// Puts numbers of kPerWord neighbouring rows where a product that sums over rows reads them.
+  VITASCOPE_INLINE static void put_rows(const Vector (&p)[kPerWord], Word* row,
+                                        std::int64_t column) {
+    store(row + column, p[0]);
   }
   VITASCOPE_INLINE static float get(const Word* row, std::int64_t column) { return row[column]; }
 };
@@ -111,16 +106,26 @@ struct Bfloat16Pairs {
     }
   }
 
-  template <int R, int C>
+  template <Order kOrder, int R, int C>
   VITASCOPE_INLINE static void multiply_add(const Word* a, std::int64_t lda, const Word* b,
                                             std::int64_t ldb, std::int64_t words,
                                             Block<R, C>& block) {
-    multiply_pairs(a, lda, b, ldb, words, block);
+    multiply_pairs<kOrder>(a, lda, b, ldb, words, block);
   }
 
   VITASCOPE_INLINE static void put(Vector p, Word* row, std::int64_t column) {
     const __m256i halves = __m256i(_mm512_cvtneps_pbh(__m512(p)));
     std::memcpy(reinterpret_cast<char*>(row) + 2 * column, &halves, sizeof halves);
+  }
+  VITASCOPE_INLINE static void put_rows(const Vector (&p)[kPerWord], Word* row,
+                                        std::int64_t column) {
+    constexpr __mmask16 kAll = 0xFFFF;  // spares GCC 12 a false warning
+    const __m512i even =
+        _mm512_maskz_cvtepu16_epi32(kAll, __m256i(_mm512_cvtneps_pbh(__m512(p[0]))));
+    const __m512i odd =
+        _mm512_maskz_cvtepu16_epi32(kAll, __m256i(_mm512_cvtneps_pbh(__m512(p[1]))));
+    const Integers pairs = Integers(even) | Integers(odd) << 16;
+    std::memcpy(row + column, &pairs, sizeof pairs);
   }
   VITASCOPE_INLINE static float get(const Word* row, std::int64_t column) {
     std::uint16_t half;

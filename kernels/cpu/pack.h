@@ -112,6 +112,30 @@ struct Rows {
   }
 };
 
+/// Asks for a row before it is needed: rows of one head lie far apart, each on a page of its own.
+VITASCOPE_INLINE void prefetch_row(const Rows& rows, std::int64_t row) {
+  if (row >= rows.count) return;
+  const auto* first = static_cast<const char*>(rows.at(row));
+  constexpr std::int64_t kLine = 64;
+  for (std::int64_t at = 0; at < rows.width * element_bytes(rows.element); at += kLine) {
+    __builtin_prefetch(first + at);
+  }
+}
+
+/// Elements of a row from d on, zeros behind the last.
+VITASCOPE_INLINE Vector read_vector(const Rows& rows, std::int64_t row, std::int64_t d) {
+  const void* from = address(rows.at(row), rows.element, d);
+  float values[kLanes] = {};
+  if (d + kLanes > rows.width) {
+    read_row(from, rows.element, rows.width - d, values);
+  } else if (rows.element == Element::f32) {
+    return load(static_cast<const float*>(from));
+  } else {
+    read_row(from, rows.element, kLanes, values);
+  }
+  return load(values);
+}
+
 /// rows -> [count][ld] floats, zeros from the width on.
 inline void pack_rows(const Rows& rows, float* to, std::int64_t ld) {
   for (std::int64_t i = 0; i < rows.count; ++i, to += ld) {

@@ -50,9 +50,9 @@ VITASCOPE_INLINE void multiply(const float* a, std::int64_t lda, const float* b,
 }
 
 #if defined(__AVX512BF16__)
-/// The same over pairs of bfloat16, summed in float32: A[row] holds pairs along k, B[pair] for each
+/// The same over pairs of bfloat16, summed in float32: A holds pairs along k, B[pair] for each
 /// column the two numbers of its rows. All strides and k count pairs.
-template <int R, int C>
+template <Order kOrder, int R, int C>
 VITASCOPE_INLINE void multiply_pairs(const std::int32_t* a, std::int64_t lda, const std::int32_t* b,
                                      std::int64_t ldb, std::int64_t k, Block<R, C>& block) {
   for (std::int64_t i = 0; i < k; ++i) {
@@ -62,7 +62,7 @@ VITASCOPE_INLINE void multiply_pairs(const std::int32_t* a, std::int64_t lda, co
 #pragma GCC unroll 6
     for (int r = 0; r < R; ++r) {
       std::int32_t pair;
-      std::memcpy(&pair, a + r * lda + i, sizeof pair);
+      std::memcpy(&pair, kOrder == Order::rows ? a + r * lda + i : a + i * lda + r, sizeof pair);
       const __m512bh left = __m512bh(_mm512_set1_epi32(pair));
 #pragma GCC unroll 4
       for (int c = 0; c < C; ++c) {
@@ -124,17 +124,24 @@ struct Panels {
 };
 
 /// Calls `work(first row, first column, Constant<rows>, Constant<vectors>)` for every register
-/// block of a matrix, panel by panel.
+/// block of the panels first .. end - 1, panel by panel.
 template <typename Work>
-VITASCOPE_INLINE void each_block(std::int64_t rows, std::int64_t columns, const Work& work) {
-  const Panels panels = Panels::of(columns);
-  for (std::int64_t panel = 0; panel < panels.count(); ++panel) {
+VITASCOPE_INLINE void each_block(std::int64_t rows, Panels panels, std::int64_t first,
+                                 std::int64_t end, const Work& work) {
+  for (std::int64_t panel = first; panel < end; ++panel) {
     const std::int64_t column = panels.begin(panel) * kLanes;
     for (std::int64_t row = 0; row < rows; row += kRows) {
       with_block(smaller(kRows, rows - row), panels.size(panel),
                  [&](auto r, auto c) { work(row, column, r, c); });
     }
   }
+}
+
+/// The same for all columns of a matrix.
+template <typename Work>
+VITASCOPE_INLINE void each_block(std::int64_t rows, std::int64_t columns, const Work& work) {
+  const Panels panels = Panels::of(columns);
+  each_block(rows, panels, 0, panels.count(), work);
 }
 
 }  // namespace vitascope::kernels::cpu::VITASCOPE_ISA

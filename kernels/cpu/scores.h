@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/cpu/formats.h"
+#include "kernels/cpu/visible_keys.h"
 
 /// \file
 /// Scores of a few queries against all keys of a head, and what becomes of them.
@@ -21,44 +22,57 @@ VITASCOPE_INLINE bool needs_mask(const AttentionProblem& p) {
   return p.visible.restricts() || p.bias != nullptr || !(p.scale > 0);
 }
 
-/// s[rows][ld] = left right^T for all columns.
+/// s[rows][ld] = left right^T for some panels of columns.
 /// \param maxima [rows][kLanes]: the largest lane of a row is its largest number; may be null
 template <typename Format>
 inline void score(const typename Format::Word* left, std::int64_t lda, std::int64_t rows,
-                  const typename Format::Word* panels, std::int64_t words, std::int64_t columns,
-                  float* s, std::int64_t ld, float* maxima) {
-  each_block(rows, columns, [&](std::int64_t row, std::int64_t at, auto r, auto c) {
-    Block<decltype(r)::value, decltype(c)::value> block{};
-    Format::multiply_add(left + row * lda, lda, panels + at * words, c.value * kLanes, words,
-                         block);
-    each_vector(block,
-                [&](int i, int j, Vector& x) { store(s + (row + i) * ld + at + j * kLanes, x); });
-    if (maxima == nullptr) return;
+                  const typename Format::Word* right, std::int64_t words, Panels panels,
+                  Range range, float* s, std::int64_t ld, float* maxima) {
+  const std::int64_t origin = panels.begin(range.begin) * kLanes;
+  each_block(rows, panels, range.begin, range.end,
+             [&](std::int64_t row, std::int64_t at, auto r, auto c) {
+               Block<decltype(r)::value, decltype(c)::value> block{};
+               Format::template multiply_add<Order::rows>(left + row * lda, lda, right + at * words,
+                                                          c.value * kLanes, words, block);
+               each_vector(block, [&](int i, int j, Vector& x) {
+                 store(s + (row + i) * ld + at - origin + j * kLanes, x);
+               });
+               if (maxima == nullptr) return;
 #pragma GCC unroll 6
-    for (int i = 0; i < r.value; ++i) {
-      float* best = maxima + (row + i) * kLanes;
-      Vector most = at == 0 ? block.at[i][0] : load(best);
+               for (int i = 0; i < r.value; ++i) {
+                 float* best = maxima + (row + i) * kLanes;
+                 Vector most = at == origin ? block.at[i][0] : load(best);
 #pragma GCC unroll 4
-      for (int j = 0; j < c.value; ++j) most = maximum(block.at[i][j], most);
-      store(best, most);
-    }
-  });
+                 for (int j = 0; j < c.value; ++j) most = maximum(block.at[i][j], most);
+                 store(best, most);
+               }
+             });
+}
+
+/// The same for all columns.
+template <typename Format>
+inline void score(const typename Format::Word* left, std::int64_t lda, std::int64_t rows,
+                  const typename Format::Word* right, std::int64_t words, std::int64_t columns,
+                  float* s, std::int64_t ld) {
+  const Panels panels = Panels::of(columns);
+  score<Format>(left, lda, rows, right, words, panels, {0, panels.count()}, s, ld, nullptr);
 }
 
 /// What is added to the scores of one query against some keys: its bias, and -infinity where a key
 /// is hidden.
 inline void added_to_scores(const AttentionProblem& p, std::int64_t b, std::int64_t h,
                             std::int64_t query, Range keys, float* row) {
+  const Visibility& visible = p.visible;
   const float* bias = p.bias == nullptr ? nullptr : p.bias + p.bias_strides.offset(b, h, query);
-  const Range range = keys_of(p, b, query, query);
-  const bool each = p.visible.grid.rows > 0 || p.visible.mask != nullptr;
-  for (std::int64_t j = keys.begin; j < keys.end; ++j) {
-    const bool visible =
-        j >= range.begin && j < range.end && (!each || p.visible.sees(b, h, query, j));
-    row[j - keys.begin] = !visible          ? -kInfinity
-                          : bias == nullptr ? 0.f
-                                            : bias[j * p.bias_key_stride];
-  }
+  const bool* mask =
+      visible.mask == nullptr ? nullptr : visible.mask + visible.mask_strides.offset(b, h, query);
+  for (std::int64_t j = keys.begin; j < keys.end; ++j) row[j - keys.begin] = -kInfinity;
+  each_visible_span(p, b, query, keys, [&](Range span) {
+    for (std::int64_t j = span.begin; j < span.end; ++j) {
+      if (mask != nullptr && !mask[j * visible.mask_key_stride]) continue;
+      row[j - keys.begin] = bias == nullptr ? 0.f : bias[j * p.bias_key_stride];
+    }
+  });
 }
 
 /// s = scale s + added, -infinity where a key is hidden or lies behind the last, whatever s was.
@@ -104,14 +118,18 @@ VITASCOPE_INLINE float exponentials(const float* s, std::int64_t keys, float mos
   return sum(total);
 }
 
-/// Probabilities of a row from its logarithm of the sum: exp(factor s - lse), zeros behind the last
-/// key and where s is -infinity; all of them where lse is.
-inline void probabilities(const float* s, std::int64_t keys, float factor, float lse, float* p) {
-  const bool dead = lse == -kInfinity;
-  for (std::int64_t j = 0; j < keys; j += kLanes) {
-    const Vector x = (load(s + j) * factor - lse) * kLog2E;
-    store(p + j, dead ? Vector{} : first_lanes(exp2_of_negative(x), smaller(kLanes, keys - j)));
-  }
+/// A query's logarithm of the sum; infinity where it sees nothing, which makes its probabilities 0.
+template <typename Problem>
+VITASCOPE_INLINE float lse_of(const Problem& p, std::int64_t b, std::int64_t h,
+                              std::int64_t query) {
+  const float lse = p.lse[(b * p.heads + h) * p.queries + query];
+  return lse == -kInfinity ? kInfinity : lse;
+}
+
+/// Probabilities from what lse_of gives: exp(factor s - lse), 0 where s is -infinity.
+template <typename Format>
+VITASCOPE_INLINE Vector probabilities(const float* s, float factor, float lse) {
+  return exp2_of_negative<Format::kExpDegree>((load(s) * factor - lse) * kLog2E);
 }
 
 /// Whether all numbers are finite.
@@ -129,11 +147,10 @@ inline bool all_finite(const Rows& rows) {
   return true;
 }
 
-/// sum_j weights[j] rows[j] over the weights that are not 0: what hidden keys hold, be it NaN, does
-/// not matter. Slow; for heads that hold such numbers.
+/// to += sum_j weights[j] rows[j] over the weights that are not 0: what hidden keys hold, be it
+/// NaN, does not matter. Slow; for heads that hold such numbers.
 template <typename Weight>
 inline void careful_sum(const Weight& weight, const Rows& rows, float* to) {
-  for (std::int64_t d = 0; d < rows.width; ++d) to[d] = 0;
   for (std::int64_t j = 0; j < rows.count; ++j) {
     const float w = weight(j);
     if (w == 0) continue;

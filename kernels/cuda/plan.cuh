@@ -29,6 +29,9 @@ const char* start(const Plan<Problem>& plan, const Problem& problem, Stream stre
                plan.layout);
 }
 
+/// The forward pass by tensor cores with all keys and values of a (batch, head) in shared memory;
+/// unsupported where they, or a warp's scores in registers, do not fit, and for general scores.
+Plan<ForwardProblem> plan_resident_forward(const ForwardProblem& problem, const Chip& chip);
 /// The forward pass without tensor cores: every type, every width to 128.
 Plan<ForwardProblem> plan_scalar_forward(const ForwardProblem& problem);
 

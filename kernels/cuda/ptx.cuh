@@ -132,6 +132,9 @@ __device__ __forceinline__ void named_barrier(unsigned id, unsigned threads) {
 __device__ __forceinline__ Packet load_packet(const void* global) {
   return *static_cast<const Packet*>(global);
 }
+__device__ __forceinline__ std::uint32_t load_word(const void* global) {
+  return *static_cast<const std::uint32_t*>(global);
+}
 __device__ __forceinline__ void store_word(void* global, std::uint32_t word) {
   *static_cast<std::uint32_t*>(global) = word;
 }

@@ -21,9 +21,9 @@ struct Rows {
   bool packets;         ///< rows begin at multiples of 16 bytes
 };
 
-/// Brings rows [begin, begin + rows) of `from` into `tile` [rows][kWidth + 8], by all `threads` of
-/// the block; rows from `end` on and columns from D on become 0. With packets the copy is under way
-/// only (copy_async_commit).
+/// Brings rows [begin, begin + rows) of `from` into `tile` [rows][kWidth + 8] by so many threads;
+/// rows from `end` on and columns from D on become 0. With packets the copy is under way only
+/// (copy_async_commit).
 template <int kWidth, class T>
 __device__ __forceinline__ void load_rows(T* tile, const Rows<T>& from, std::int64_t begin,
                                           std::int64_t end, int rows, int threads) {
@@ -41,11 +41,18 @@ __device__ __forceinline__ void load_rows(T* tile, const Rows<T>& from, std::int
   }
 }
 
-/// The same where both numbers are known beforehand.
+/// The same for numbers of rows and threads that the compiler knows.
 template <int kWidth, int kRows, int kThreads, class T>
 __device__ __forceinline__ void load_tile(T* tile, const Rows<T>& from, std::int64_t begin,
                                           std::int64_t end) {
   load_rows<kWidth>(tile, from, begin, end, kRows, kThreads);
+}
+
+/// Two neighbours of a row in global memory, the first in the low half.
+template <class T>
+__device__ __forceinline__ std::uint32_t load_pair(const T* first, bool packets) {
+  if (packets) return load_word(first);
+  return first[0].bits | static_cast<std::uint32_t>(first[1].bits) << 16;
 }
 
 /// Fragment of A, 16 x 16: rows `row`.. and columns `column`.. of the tile.

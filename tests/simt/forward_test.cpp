@@ -1,5 +1,6 @@
 #include "kernels/cuda/attention.cuh"
 #include "tests/simt/expectation.h"
+#include "tests/simt/formula.h"
 #include "tests/simt/kernel_runs.h"
 
 namespace simt {
@@ -62,13 +63,57 @@ TEST(SimtForwardLayout, OrderOfThreadsAndAlignmentChangeNothing) {
   }
 }
 
+/// Whether keys and values stay in shared memory, and how many there are.
+using KernelAndKeys = std::tuple<bool, std::int64_t>;
+class SimtForwardKernel : public testing::TestWithParam<KernelAndKeys> {};
+
+// 50 queries make blocks of 4 warps where tiles of keys take turns, 70 make blocks of 5.
+TEST_P(SimtForwardKernel, KeepsTheLimits) {
+  const auto& [resident, keys] = GetParam();
+  // Here 64 columns of 128 keys and values fit.
+  const Layout layout{.shared_bytes = resident ? kSmallestChip.shared_bytes : 38'000};
+  for (const int queries : {1, 50, 70}) {
+    const GoldenCase golden = formula_case({queries, keys, 64});
+    for (const Element element : {Element::bf16, Element::f16}) {
+      SCOPED_TRACE(std::to_string(queries) + " queries, " + type_name(element));
+      const ForwardResult result = run_forward(golden, element, layout);
+      EXPECT_EQ(result.kernel, resident ? "tensor cores, keys resident" : "tensor cores");
+      const auto compare = [&](const std::vector<float>& got, const char* name) {
+        expect_near(got, golden.tensors.at(name).values, golden.limit(name, element), name);
+      };
+      compare(result.out, "out");
+      compare(result.lse, "lse");
+    }
+  }
+}
+
+std::string kernel_and_keys_name(const testing::TestParamInfo<KernelAndKeys>& info) {
+  return (std::get<0>(info.param) ? "resident_" : "tiles_") +
+         std::to_string(std::get<1>(info.param));
+}
+
+// Around steps of 16 keys, tiles of 64, the numbers of steps that kernels are made for, and 64 k
+// + 1.
+INSTANTIATE_TEST_SUITE_P(Resident, SimtForwardKernel,
+                         testing::Combine(testing::Values(true),
+                                          testing::Values(1, 2, 16, 17, 63, 64, 65, 66, 80, 81, 129,
+                                                          193, 197, 208, 209, 224, 240, 256, 257,
+                                                          258, 288)),
+                         kernel_and_keys_name);
+INSTANTIATE_TEST_SUITE_P(Tiles, SimtForwardKernel,
+                         testing::Combine(testing::Values(false),
+                                          testing::Values(130, 191, 192, 193, 194, 197, 257, 288,
+                                                          289, 321)),
+                         kernel_and_keys_name);
+
 TEST(SimtForwardChoice, NamesItsKernel) {
   ForwardProblem problem;
   problem.batch = problem.heads = 1;
   problem.queries = problem.keys = 197;
   problem.width = 64;
   problem.element = Element::bf16;
-  EXPECT_STREQ(supports(problem, kSmallestChip).kernel, "tensor cores");
+  EXPECT_STREQ(supports(problem, kSmallestChip).kernel, "tensor cores, keys resident");
+  EXPECT_STREQ(supports(problem, Chip{48 * 1024}).kernel, "tensor cores");
   problem.visible.causal = true;
   EXPECT_STREQ(supports(problem, kSmallestChip).kernel, "tensor cores, general scores");
   EXPECT_STREQ(supports(problem, Chip{16 * 1024}).kernel, "scalar");

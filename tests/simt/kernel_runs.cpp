@@ -12,11 +12,12 @@ using vitascope::kernels::BackwardProblem;
 using vitascope::kernels::ForwardProblem;
 using vitascope::kernels::MapGradientProblem;
 using vitascope::kernels::MapProblem;
+using vitascope::kernels::cuda::Chip;
 using vitascope::kernels::cuda::launch;
 using vitascope::kernels::cuda::supports;
 
 /// Dynamic shared memory of a block on sm_89 and sm_120, which have the least.
-constexpr vitascope::kernels::cuda::Chip kSmallestChip{99 * 1024};
+constexpr Chip kSmallestChip{99 * 1024};
 
 std::vector<float> values_of(const DeviceArray& array) {
   std::vector<float> values;
@@ -49,10 +50,13 @@ ForwardResult run_forward(const GoldenCase& golden, Element element, const Layou
   problem.out = out.data();
   problem.out_strides = rows_of_heads(problem.heads, problem.queries, problem.width);
   problem.lse = static_cast<float*>(lse.data());
-  const char* unsupported = launch(problem, kSmallestChip, nullptr);
+  const Chip chip{layout.shared_bytes};
+  const char* unsupported = launch(problem, chip, nullptr);
   if (unsupported != nullptr) throw std::runtime_error(unsupported);
   ForwardResult result{
-      from_rows_of_heads(out, problem.batch, problem.heads, problem.queries, problem.width), {}};
+      from_rows_of_heads(out, problem.batch, problem.heads, problem.queries, problem.width),
+      {},
+      supports(problem, chip).kernel};
   for (std::int64_t row = 0; row < rows; ++row) result.lse.push_back(lse[row]);
   return result;
 }

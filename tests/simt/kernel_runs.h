@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/cuda/attention.cuh"
@@ -14,13 +15,14 @@ namespace simt {
 struct Layout {
   std::size_t misalignment = 0;  ///< bytes that rows lie behind a multiple of 16
   bool lengths_as_mask = false;  ///< say key_lengths by a mask
-  /// Shared memory that a block may have; sm_89 and sm_120 have the least.
+  /// Dynamic shared memory of a block: as on sm_89 and sm_120, which have the least.
   std::int64_t shared_bytes = 99 * 1024;
 };
 
 /// In the order [B, H, N, D].
 struct ForwardResult {
   std::vector<float> out, lse;
+  std::string kernel;  ///< the name of the one that ran
 };
 ForwardResult run_forward(const GoldenCase& golden, Element element, const Layout& layout = {});
 

@@ -68,6 +68,13 @@ inline Packet load_packet(const void* global, const simt::Where& where = simt::W
   simt::check_global(global, sizeof(Packet), where);
   return *static_cast<const Packet*>(global);
 }
+inline std::uint32_t load_word(const void* global,
+                               const simt::Where& where = simt::Where::current()) {
+  simt::check_global(global, sizeof(std::uint32_t), where);
+  std::uint32_t word;
+  std::memcpy(&word, global, sizeof word);
+  return word;
+}
 inline void store_word(void* global, std::uint32_t word,
                        const simt::Where& where = simt::Where::current()) {
   simt::check_global(global, sizeof word, where);
