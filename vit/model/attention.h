@@ -3,8 +3,8 @@
 #include "kernels/attention.h"
 #include "kernels/linear.h"
 #include "vit/model/config.h"
+#include "vit/model/forward_options.h"
 #include "vit/model/norm.h"
-#include "vit/model/trace.h"
 
 /// \file
 /// Multi-head self-attention with its projections.
@@ -18,9 +18,10 @@ struct Attention {
 
   /// residual + gamma * proj(attention(x)).
   /// \param x        [B, N, C], already normalised
+  /// \param layer    the block's number, from 0
   /// \param epilogue what the projection adds: LayerScale and the residual
-  at::Tensor forward(const at::Tensor& x, const Config& config, kernels::Backend backend,
-                     Trace* trace, const kernels::Epilogue& epilogue) const;
+  at::Tensor forward(const at::Tensor& x, const Config& config, int layer,
+                     const ForwardOptions& options, const kernels::Epilogue& epilogue) const;
 };
 
 }  // namespace vitascope::model

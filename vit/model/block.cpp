@@ -56,15 +56,20 @@ at::Tensor Mlp::forward(const at::Tensor& x, const Config& config,
   return out;
 }
 
-at::Tensor Block::forward(const at::Tensor& x, const Config& config, kernels::Backend backend,
-                          Trace* trace, PartTimes* times) const {
+at::Tensor Block::forward(const at::Tensor& x, const Config& config, int layer,
+                          const ForwardOptions& options) const {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
+  at::Tensor normed = norm1(x);
+  if (Trace* trace = options.trace;
+      trace != nullptr && trace->want_last_norm1 && layer + 1 == config.depth) {
+    trace->last_norm1 = normed = graph_node(normed);
+  }
   const at::Tensor middle =
-      attn.forward(norm1(x), config, backend, trace, {.scale = ls1, .residual = x});
+      attn.forward(normed, config, layer, options, {.scale = ls1, .residual = x});
   const auto attended = Clock::now();
   at::Tensor out = mlp.forward(norm2(middle), config, {.scale = ls2, .residual = middle});
-  if (times != nullptr) {
+  if (PartTimes* times = options.times; times != nullptr) {
     times->attention += std::chrono::duration<double>(attended - start).count();
     times->mlp += std::chrono::duration<double>(Clock::now() - attended).count();
   }

@@ -2,6 +2,7 @@
 
 #include "vit/model/attention.h"
 #include "vit/model/config.h"
+#include "vit/model/forward_options.h"
 #include "vit/model/norm.h"
 
 /// \file
@@ -28,8 +29,9 @@ struct Block {
   at::Tensor ls1, ls2;  ///< gamma [C], or undefined
 
   /// x [B, N, C] -> [B, N, C].
-  at::Tensor forward(const at::Tensor& x, const Config& config, kernels::Backend backend,
-                     Trace* trace, PartTimes* times) const;
+  /// \param layer the block's number, from 0
+  at::Tensor forward(const at::Tensor& x, const Config& config, int layer,
+                     const ForwardOptions& options) const;
 };
 
 }  // namespace vitascope::model

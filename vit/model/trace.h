@@ -2,7 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <vector>
 
 /// \file
@@ -14,13 +13,25 @@ namespace vitascope::model {
 struct Trace {
   bool want_hidden_states = false;
   bool want_queries_and_keys = false;
+  bool want_values = false;
+  bool want_attention_outputs = false;
+  bool want_last_norm1 = false;
 
   std::vector<at::Tensor>
       hidden_states;  ///< 0: after the position embedding; i: after block i; [B, N, C]
   std::vector<at::Tensor> queries;  ///< [B, H, N, D], after qk-norm
   std::vector<at::Tensor> keys;     ///< [B, H, N, D], after qk-norm
   std::vector<at::Tensor> lse;      ///< [B, H, N] beside queries; undefined where sdpa ran
+  std::vector<at::Tensor> values;   ///< [B, H, N, D]
+
+  // Where autograd is on, these are nodes of its graph: gradients with respect to them are there
+  // for the asking, though neither pixels nor weights have any.
+  std::vector<at::Tensor> attention_outputs;  ///< [B, N, H * D], before the projection
+  at::Tensor last_norm1;                      ///< what the last block's attention reads; [B, N, C]
 };
+
+/// The tensor as a node of autograd's graph: its first one where nothing before it needs gradients.
+at::Tensor graph_node(const at::Tensor& tensor);
 
 /// Seconds spent by part of the network, summed over blocks.
 struct PartTimes {

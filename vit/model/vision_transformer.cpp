@@ -103,23 +103,28 @@ std::vector<at::Tensor*> VisionTransformer::product_weights() {
 }
 
 Output VisionTransformer::forward(const at::Tensor& pixels, const ForwardOptions& options) const {
-  PartTimes* times = options.times;
-  const auto record = [&](const at::Tensor& hidden) {
+  at::Tensor hidden;
+  {
+    const Stopwatch watch(options.times != nullptr ? &options.times->embed : nullptr);
+    hidden = norm_pre_(patch_embed_.forward(pixels, config_));
+  }
+  return forward_from(hidden, 0, options);
+}
+
+Output VisionTransformer::forward_from(const at::Tensor& hidden, int first_block,
+                                       const ForwardOptions& options) const {
+  const auto record = [&](const at::Tensor& state) {
     if (options.trace != nullptr && options.trace->want_hidden_states) {
-      options.trace->hidden_states.push_back(hidden);
+      options.trace->hidden_states.push_back(state);
     }
   };
-  at::Tensor x;
-  {
-    const Stopwatch watch(times != nullptr ? &times->embed : nullptr);
-    x = norm_pre_(patch_embed_.forward(pixels, config_));
-  }
+  at::Tensor x = hidden;
   record(x);
-  for (const Block& block : blocks_) {
-    x = block.forward(x, config_, options.backend, options.trace, times);
+  for (int layer = first_block; layer < config_.depth; ++layer) {
+    x = blocks_[static_cast<std::size_t>(layer)].forward(x, config_, layer, options);
     record(x);
   }
-  const Stopwatch watch(times != nullptr ? &times->head : nullptr);
+  const Stopwatch watch(options.times != nullptr ? &options.times->head : nullptr);
   const at::Tensor tokens = norm_(x);
   const at::Tensor features = head_.fc_norm(pool(tokens, config_));
   return {tokens, features, head_.logits(features)};

@@ -7,24 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/attention.h"
 #include "vit/model/block.h"
 #include "vit/model/config.h"
+#include "vit/model/forward_options.h"
 #include "vit/model/heads.h"
 #include "vit/model/patch_embedding.h"
-#include "vit/model/trace.h"
 
 /// \file
 /// The vision transformer (Dosovitskiy et al. 2021, arXiv:2010.11929) and its descendants DeiT,
 /// DeiT III and DINOv2: one struct, one forward.
 namespace vitascope::model {
-
-/// What a forward pass is asked to do beside its answer.
-struct ForwardOptions {
-  kernels::Backend backend = kernels::Backend::automatic;
-  Trace* trace = nullptr;      ///< filled when given
-  PartTimes* times = nullptr;  ///< added to when given
-};
 
 /// What a forward pass gives.
 struct Output {
@@ -52,6 +44,12 @@ class VisionTransformer {
   ///        the position embedding is then interpolated by the family's rule
   /// \throws std::invalid_argument when H or W is not a multiple of the patch edge
   Output forward(const at::Tensor& pixels, const ForwardOptions& options = {}) const;
+
+  /// The rest of a forward pass.
+  /// \param hidden      [B, N, C] that block `first_block` reads: hidden_states[first_block]
+  /// \param first_block 0 to depth; depth: the final norm and the head alone
+  Output forward_from(const at::Tensor& hidden, int first_block,
+                      const ForwardOptions& options = {}) const;
 
   /// Probabilities of logits: softmax, or sigmoid for multi-label models.
   at::Tensor probabilities(const at::Tensor& logits) const;

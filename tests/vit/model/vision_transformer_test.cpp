@@ -1,9 +1,13 @@
 #include "vit/model/vision_transformer.h"
 
+#include <ATen/TensorIndexing.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <stdexcept>
 
+#include "kernels/attention.h"
 #include "tests/vit/model/tiny_model.h"
 
 namespace vitascope::model {
@@ -61,6 +65,99 @@ TEST(VisionTransformer, RecordedStatesAreNotChangedByLaterBlocks) {
   }
   one.forward(pixels, {.trace = &first});
   EXPECT_TRUE(at::equal(trace.hidden_states[1], first.hidden_states[1]));
+}
+
+TEST(VisionTransformer, ForwardFromAnyBlockGivesWhatTheWholeGives) {
+  const VisionTransformer network = tests::random_weights(tests::tiny_config());
+  Trace trace;
+  trace.want_hidden_states = true;
+  const Output whole = network.forward(at::randn({2, 3, 8, 12}), {.trace = &trace});
+  for (int first = 0; first <= 2; ++first) {
+    const at::Tensor& hidden = trace.hidden_states[static_cast<std::size_t>(first)];
+    EXPECT_TRUE(at::equal(network.forward_from(hidden, first).logits, whole.logits)) << first;
+  }
+}
+
+TEST(VisionTransformer, AttentionOutputsHaveGradientsThoughNothingElseDoes) {
+  const VisionTransformer network = tests::random_weights(tests::tiny_config());
+  Trace trace;
+  trace.want_attention_outputs = trace.want_last_norm1 = trace.want_values = true;
+  const at::Tensor pixels = at::randn({1, 3, 8, 12});
+  const Output output = network.forward(pixels, {.trace = &trace});
+  ASSERT_EQ(trace.attention_outputs.size(), 2);
+  ASSERT_EQ(trace.values.size(), 2);
+  EXPECT_TRUE(trace.attention_outputs[0].is_leaf());
+  const auto gradients = torch::autograd::grad(
+      {output.logits[0][3]},
+      {trace.attention_outputs[0], trace.attention_outputs[1], trace.last_norm1});
+  for (const at::Tensor& gradient : gradients) EXPECT_GT(gradient.abs().max().item<double>(), 0);
+
+  Trace plain;
+  plain.want_attention_outputs = plain.want_last_norm1 = true;
+  const at::NoGradGuard guard;
+  EXPECT_TRUE(at::equal(network.forward(pixels, {.trace = &plain}).logits, output.logits));
+  EXPECT_FALSE(plain.attention_outputs[0].requires_grad());
+  EXPECT_TRUE(at::equal(plain.last_norm1, trace.last_norm1));
+}
+
+/// The probabilities of a block, and pixels that they belong to.
+struct SecondBlock {
+  VisionTransformer network = tests::random_weights(tests::tiny_config());
+  at::Tensor pixels = at::randn({2, 3, 8, 12});
+  Trace trace;
+  at::Tensor logits, probabilities;
+
+  SecondBlock() {
+    trace.want_queries_and_keys = true;
+    logits = network.forward(pixels, {.trace = &trace}).logits;
+    probabilities = kernels::attention_map(trace.queries[1], trace.keys[1], trace.lse[1]);
+  }
+  double change(const Intervention& intervention) const {
+    const at::Tensor other = network.forward(pixels, {.interventions = {intervention}}).logits;
+    return (other - logits).abs().max().item<double>();
+  }
+};
+
+TEST(VisionTransformer, ItsOwnProbabilitiesAsAnInterventionChangeNothing) {
+  const SecondBlock own;
+  EXPECT_LT(own.change({.layer = 1, .weights = own.probabilities}), 1e-5);
+  EXPECT_LT(own.change({.layer = 1,
+                        .heads = {2, 0},
+                        .rows = {0, 5, 3},
+                        .weights = own.probabilities.index({at::indexing::Slice(),
+                                                            at::tensor({2, 0}).unsqueeze(1),
+                                                            at::tensor({0, 5, 3})})}),
+            1e-5);
+}
+
+TEST(VisionTransformer, OtherProbabilitiesChangeTheirHeadsAndRowsAlone) {
+  const SecondBlock own;
+  const at::Tensor uniform = at::full({1, 1, 1, 7}, 1.0 / 7);
+  EXPECT_GT(own.change({.layer = 1, .weights = uniform}), 1e-3);
+  const double one = own.change({.layer = 1, .heads = {1}, .rows = {0}, .weights = uniform});
+  EXPECT_GT(one, 1e-4);
+  // The last block's other rows reach no class token.
+  EXPECT_EQ(own.change({.layer = 1, .rows = {1, 2, 3, 4, 5, 6}, .weights = uniform}), 0);
+  EXPECT_GT(own.change({.layer = 0, .rows = {1, 2, 3, 4, 5, 6}, .weights = uniform}), 1e-4);
+  at::Tensor mixed = own.probabilities.clone();
+  mixed.select(1, 1).select(1, 0).fill_(1.0 / 7);
+  EXPECT_NEAR(own.change({.layer = 1, .weights = mixed}), one, 1e-5);
+}
+
+TEST(VisionTransformer, GradientsFlowThroughAnInterventionsWeights) {
+  const SecondBlock own;
+  const at::Tensor weights = at::full({1, 3, 1, 7}, 1.0 / 7).requires_grad_();
+  const Intervention intervention{.layer = 1, .rows = {0}, .weights = weights};
+  const Output output = own.network.forward(own.pixels, {.interventions = {intervention}});
+  const auto gradient = torch::autograd::grad({output.logits[0][2]}, {weights});
+  EXPECT_GT(gradient[0].abs().max().item<double>(), 0);
+}
+
+TEST(VisionTransformer, AnInterventionNamesTheHeadThatDoesNotExist) {
+  const SecondBlock own;
+  const at::Tensor uniform = at::full({1, 1, 1, 7}, 1.0 / 7);
+  EXPECT_THROW(own.change({.layer = 0, .heads = {3}, .weights = uniform}), std::invalid_argument);
+  EXPECT_THROW(own.change({.layer = 0, .rows = {-1}, .weights = uniform}), std::invalid_argument);
 }
 
 TEST(VisionTransformer, MultiLabelProbabilitiesAreIndependent) {
