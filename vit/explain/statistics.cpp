@@ -44,7 +44,7 @@ std::vector<double> ranks(Values x) {
   std::vector<double> result;
   result.reserve(x.size());
   for (const double value : x) {
-    const auto [first, last] = std::ranges::equal_range(order, value);
+    const auto [first, last] = std::equal_range(order.begin(), order.end(), value);
     result.push_back(static_cast<double>((first - order.begin()) + (last - order.begin()) - 1) / 2);
   }
   return result;
