@@ -7,6 +7,7 @@ find_package(GIF REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(heif REQUIRED IMPORTED_TARGET libheif)
+pkg_check_modules(freetype REQUIRED IMPORTED_TARGET freetype2)
 
 # Found by hand: OpenCVConfig.cmake comes only with libopencv-dev, which brings all of OpenCV.
 find_path(OPENCV_INCLUDE opencv2/core.hpp PATH_SUFFIXES opencv4 REQUIRED)

@@ -6,39 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
-#include <optional>
 
 namespace vitascope {
 namespace {
-
-/// A code point and the bytes that it takes, or nothing where `text` is not UTF-8.
-struct CodePoint {
-  char32_t value;
-  std::size_t length;
-};
-
-std::optional<CodePoint> decode_utf8(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return CodePoint{first, 1};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return std::nullopt;
-  char32_t value = first & (0x7F >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return std::nullopt;
-    value = (value << 6) | (byte(i) & 0x3F);
-  }
-  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return std::nullopt;
-  return CodePoint{value, length};
-}
-
-/// Characters that move the cursor, change its direction or hide: not fit for a terminal.
-bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
-}
 
 std::string escaped(char32_t c) {
   switch (c) {
@@ -87,6 +57,28 @@ int compare_numbers(std::string_view a, std::size_t& i, std::string_view b, std:
 }
 
 }  // namespace
+
+std::optional<CodePoint> decode_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return CodePoint{first, 1};
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return std::nullopt;
+  char32_t value = first & (0x7F >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return std::nullopt;
+    value = (value << 6) | (byte(i) & 0x3F);
+  }
+  const bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (overlong || surrogate || value > 0x10FFFF) return std::nullopt;
+  return CodePoint{value, length};
+}
+
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
 
 std::string printable(std::string_view text) {
   std::string result;

@@ -1,13 +1,27 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 /// \file
-/// Text for people: escaping of what files say, nearest names, natural order.
+/// Text for people: characters, escaping of what files say, nearest names, natural order.
 namespace vitascope {
+
+/// A character and the bytes that it takes.
+struct CodePoint {
+  char32_t value;
+  std::size_t length;
+};
+
+/// The first character of `text`, which is not empty; nothing where the bytes are not UTF-8.
+std::optional<CodePoint> decode_utf8(std::string_view text);
+
+/// Characters that move the cursor, change its direction or hide: not fit to be shown.
+bool is_control(char32_t c);
 
 /// Returns `text` fit for a terminal and for CSV: control characters (C0, DEL, C1), bidirectional
 /// overrides and bytes that are not UTF-8 come out as \\n, \\t, \\xNN or \\u{NNNN}; all else as it
