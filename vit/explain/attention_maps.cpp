@@ -1,5 +1,6 @@
 #include "vit/explain/attention_maps.h"
 
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
 #include <stdexcept>

@@ -1,5 +1,6 @@
 #include "vit/explain/rollout.h"
 
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
