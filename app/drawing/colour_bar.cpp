@@ -11,7 +11,7 @@
 namespace vitascope::drawing {
 namespace {
 
-int pixels(double length) { return std::max(1, static_cast<int>(std::lround(length))); }
+int pixels(double length) { return std::max(1, rounded(length)); }
 
 int bar_height(double text_size) { return pixels(0.8 * text_size); }
 
