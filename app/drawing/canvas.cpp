@@ -90,7 +90,7 @@ image::Size fitted(image::Size size, image::Size room) {
   const double scale = std::min(static_cast<double>(room.width) / size.width,
                                 static_cast<double>(room.height) / size.height);
   const auto scaled = [&](int side, int most) {
-    return std::clamp(static_cast<int>(std::lround(side * scale)), 1, std::max(most, 1));
+    return std::clamp(rounded(side * scale), 1, std::max(most, 1));
   };
   return {scaled(size.width, room.width), scaled(size.height, room.height)};
 }

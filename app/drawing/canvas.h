@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -62,6 +63,9 @@ class Canvas {
   image::Size size_;
   std::vector<std::uint8_t> rgb_;
 };
+
+/// The nearest whole pixel.
+inline int rounded(double pixels) { return static_cast<int>(std::lround(pixels)); }
 
 /// The part of `a` that lies in `b`; width and height are 0 where none does.
 Area intersection(const Area& a, const Area& b);

@@ -20,8 +20,6 @@ struct Paragraph {
   Colour colour;
 };
 
-int rounded(double value) { return static_cast<int>(std::lround(value)); }
-
 std::vector<Paragraph> paragraphs(const Caption& caption, const Font& font, double size,
                                   double width) {
   std::vector<Paragraph> result;

@@ -38,9 +38,11 @@ Taps taps_at(double position, int nearest, int cells, Upsampling upsampling) {
     return taps;
   }
   taps.count = upsampling == Upsampling::bilinear ? 2 : 4;
-  const double before = std::floor(position - 0.5);  // the last centre that is not beyond
+  // The last cell whose centre is not beyond, and the cells before it.
+  const double before = std::floor(position - 0.5);
+  const int first = taps.count == 2 ? 0 : -1;
   for (int i = 0; i < taps.count; ++i) {
-    const double centre = before + i - (taps.count / 2 - 1);
+    const double centre = before + first + i;
     const double distance = position - 0.5 - centre;
     const auto at = static_cast<std::size_t>(i);
     taps.cell[at] = std::clamp(static_cast<int>(centre), 0, cells - 1);

@@ -11,8 +11,6 @@
 namespace vitascope::drawing {
 namespace {
 
-int rounded(double value) { return static_cast<int>(std::lround(value)); }
-
 /// A range that grows with what it is shown.
 struct Extent {
   Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
@@ -28,6 +26,7 @@ struct Extent {
 /// Controls are grey; the others take the colours in turn.
 std::vector<Colour> colours_of(const std::vector<Series>& series) {
   std::vector<Colour> colours;
+  colours.reserve(series.size());
   std::size_t next = 0;
   for (const Series& one : series) {
     colours.push_back(one.control ? kMuted : kSeries[next++ % kSeries.size()]);
@@ -95,10 +94,15 @@ void draw_whisker(Canvas& canvas, const Area& plot, Range ends, double y, double
   }
 }
 
-double widest_name(const std::vector<Bar>& bars, const Font& font, double text) {
-  double widest = 0;
-  for (const Bar& bar : bars) widest = std::max(widest, font.width(bar.name, text));
-  return widest;
+Range extent_of(const std::vector<Bar>& bars) {
+  Extent extent;
+  extent.include(0);
+  for (const Bar& bar : bars) {
+    extent.include(bar.value);
+    if (bar.whisker) extent.include(bar.whisker->low);
+    if (bar.whisker) extent.include(bar.whisker->high);
+  }
+  return extent.found();
 }
 
 /// One bar, its name on the left and its value behind it.
@@ -126,16 +130,31 @@ void draw_bar(Page& page, const Bar& bar, const Area& plot, int top, int height,
   font.draw(page.canvas, {behind + gap, base}, short_number(bar.value), page.text, kMuted);
 }
 
+/// All lines, which may stand out of the plot by their own width but not by more.
+void draw_series(Page& page, const std::vector<Series>& all, const Area& plot, const Scale& x,
+                 const Scale& y) {
+  const std::vector<Colour> colours = colours_of(all);
+  const int rim = std::max(1, rounded(page.text / 6));
+  const Area clip{plot.left, plot.top - rim, plot.width + rim, plot.height + 2 * rim};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<Point> points;
+    points.reserve(all[i].points.size());
+    for (const Point& point : all[i].points) points.push_back({x.pixel(point.x), y.pixel(point.y)});
+    draw_line(page.canvas, clip, points, page.text / 6, colours[i], all[i].control);
+    if (points.size() == 1) disc(page.canvas, clip, points[0], page.text / 4, colours[i]);
+  }
+}
+
 }  // namespace
 
 Canvas draw(const LineChart& chart, image::Size size, const Font& font) {
   Page page = titled_page(size, chart.title, font);
+  const double text = page.text;
   if (chart.series.size() > 1) draw_legend(page, chart.series, font);
   if (!chart.y.label.empty()) {
-    font.draw(page.canvas, {static_cast<double>(page.margin), page.top + page.text},
-              font.shortened(chart.y.label, page.text, size.width - 2 * page.margin), page.text,
-              kMuted);
-    page.top += rounded(1.5 * page.text);
+    font.draw(page.canvas, {static_cast<double>(page.margin), page.top + text},
+              font.shortened(chart.y.label, text, size.width - 2 * page.margin), text, kMuted);
+    page.top += rounded(1.5 * text);
   }
   Extent across;
   Extent up;
@@ -146,70 +165,48 @@ Canvas draw(const LineChart& chart, image::Size size, const Font& font) {
       up.include(point.y);
     }
   }
-  const int top = page.top + rounded(0.6 * page.text);
-  const int bottom =
-      size.height - page.margin / 2 - horizontal_axis_height(chart.x.label, page.text);
-  Scale y =
-      make_scale(chart.y, up.found(), std::max(2, rounded((bottom - top) / (3.5 * page.text))));
+  const int top = page.top + rounded(0.6 * text);
+  const int bottom = size.height - page.margin / 2 - horizontal_axis_height(chart.x.label, text);
+  Scale y = make_scale(chart.y, up.found(), rounded((bottom - top) / (3.5 * text)));
   y.begin = bottom - 0.5;
   y.end = top + 0.5;
   const int left = draw_vertical_axis(page, y, font);
   const Area plot{left, top, std::max(1, size.width - page.margin - left),
                   std::max(1, bottom - top)};
-  Scale x = make_scale(chart.x, across.found(), std::max(2, rounded(plot.width / (6 * page.text))));
+  Scale x = make_scale(chart.x, across.found(), rounded(plot.width / (6 * text)));
   x.begin = plot.left;
   x.end = plot.left + plot.width;
-  draw_horizontal_axis(page.canvas, plot, x, chart.x.label, font, page.text, false);
+  draw_horizontal_axis(page.canvas, plot, x, chart.x.label, font, text, false);
   page.canvas.fill({plot.left, bottom - 1, plot.width, 1}, kMuted);
-  const std::vector<Colour> colours = colours_of(chart.series);
-  // Lines may stand out of the plot by their own width, not by more.
-  const int rim = std::max(1, rounded(page.text / 6));
-  const Area clip{plot.left, plot.top - rim, plot.width + rim, plot.height + 2 * rim};
-  for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    std::vector<Point> points;
-    for (const Point& point : chart.series[i].points) {
-      points.push_back({x.pixel(point.x), y.pixel(point.y)});
-    }
-    draw_line(page.canvas, clip, points, page.text / 6, colours[i], chart.series[i].control);
-    if (points.size() == 1) disc(page.canvas, clip, points[0], page.text / 4, colours[i]);
-  }
+  draw_series(page, chart.series, plot, x, y);
   return page.canvas;
 }
 
 Canvas draw(const BarChart& chart, int width, const Font& font) {
-  const double text = std::max(11.0, width / 52.0);
+  Page page = titled_page({width, width}, chart.title, font);
+  const double text = page.text;
   const int pitch = rounded(2.1 * text);
   const int rows = static_cast<int>(chart.bars.size());
   const int axis = horizontal_axis_height(chart.value.label, text);
-  // Drawn on a page that is high enough for any title, then cut.
-  Page page = titled_page({width, rounded(30 * text)}, chart.title, font);
-  const int height = page.top + rows * pitch + axis + page.margin;
-  Canvas paper({width, height}, kPaper);
-  paper.draw(page.canvas, 0, 0);
-  page.canvas = paper;
-  Extent extent;
-  extent.include(0);
-  for (const Bar& bar : chart.bars) {
-    extent.include(bar.value);
-    if (bar.whisker) extent.include(bar.whisker->low);
-    if (bar.whisker) extent.include(bar.whisker->high);
-  }
-  const double names = std::min(widest_name(chart.bars, font, page.text), 0.4 * width);
-  const int left = rounded(page.margin + names + 0.6 * page.text);
-  const int right = width - page.margin - rounded(font.width("0.000", page.text) + 0.6 * page.text);
+  set_height(page, page.top + rows * pitch + axis + page.margin / 2);
+  std::vector<std::string> names;
+  names.reserve(chart.bars.size());
+  for (const Bar& bar : chart.bars) names.push_back(bar.name);
+  const double widest_name = std::min(widest(names, font, text), 0.4 * width);
+  const int left = rounded(page.margin + widest_name + 0.6 * text);
+  const int right = width - page.margin - rounded(font.width("0.000", text) + 0.6 * text);
   const Area plot{left, page.top, std::max(1, right - left), rows * pitch};
-  Scale scale =
-      make_scale(chart.value, extent.found(), std::max(2, rounded(plot.width / (6 * page.text))));
+  Scale scale = make_scale(chart.value, extent_of(chart.bars), rounded(plot.width / (6 * text)));
   scale.begin = plot.left;
   scale.end = plot.left + plot.width;
-  draw_horizontal_axis(page.canvas, plot, scale, chart.value.label, font, page.text, true);
+  draw_horizontal_axis(page.canvas, plot, scale, chart.value.label, font, text, true);
+  const int gap = pitch / 5;
   for (int i = 0; i < rows; ++i) {
-    draw_bar(page, chart.bars[static_cast<std::size_t>(i)], plot, plot.top + i * pitch + pitch / 5,
-             pitch - 2 * (pitch / 5), scale, font);
+    draw_bar(page, chart.bars[static_cast<std::size_t>(i)], plot, plot.top + i * pitch + gap,
+             pitch - 2 * gap, scale, font);
   }
-  page.canvas.fill({rounded(scale.pixel(std::clamp(0.0, scale.range.low, scale.range.high))),
-                    plot.top, 1, plot.height},
-                   kMuted);
+  const double zero = std::clamp(0.0, scale.range.low, scale.range.high);
+  page.canvas.fill({rounded(scale.pixel(zero)), plot.top, 1, plot.height}, kMuted);
   return page.canvas;
 }
 

@@ -11,7 +11,7 @@
 namespace vitascope::drawing {
 namespace {
 
-int pixels(double length) { return std::max(1, static_cast<int>(std::lround(length))); }
+int pixels(double length) { return std::max(1, rounded(length)); }
 
 int bar_height(double text_size) { return pixels(0.8 * text_size); }
 
@@ -45,7 +45,9 @@ void draw_colour_bar(Canvas& canvas, int left, int top, int width, const ColourS
     const double half = font.width(label, text_size) / 2;
     if (x - half < free || x + half > end) continue;
     font.draw(canvas, {at.x + x, at.y}, label, text_size, kMuted, Align::centre);
-    canvas.fill({left + static_cast<int>(x), top + height, 1, pixels(0.2 * text_size)}, kMuted);
+    canvas.fill(
+        {left + static_cast<int>(x), top + height, pixels(text_size / 16), pixels(0.2 * text_size)},
+        kMuted);
     free = x + half + text_size;
   }
 }

@@ -13,8 +13,6 @@
 namespace vitascope::drawing {
 namespace {
 
-int rounded(double value) { return static_cast<int>(std::lround(value)); }
-
 Range range_of(const HeatMap& map) {
   if (map.range) return *map.range;
   std::vector<double> finite;
@@ -40,6 +38,32 @@ void draw_cell(Page& page, const Area& cell, double value, const HeatMap& map, R
       number, size, luma(fill) > 120 ? Colour{0, 0, 0} : kPaper, Align::centre);
 }
 
+/// Where the cells stand.
+struct Cells {
+  int left, top, height;  ///< height: of one row
+  double width;           ///< of one column
+
+  Area at(int row, int column) const {
+    const int x = left + rounded(column * width);
+    return {x, top + row * height, left + rounded((column + 1) * width) - x - 1, height - 1};
+  }
+};
+
+void draw_names(Page& page, const HeatMap& map, const Cells& cells, double room, const Font& font) {
+  const double text = page.text;
+  for (std::size_t i = 0; i < map.columns.size(); ++i) {
+    font.draw(page.canvas,
+              {cells.left + (static_cast<double>(i) + 0.5) * cells.width, cells.top - 0.5 * text},
+              font.shortened(map.columns[i], text, cells.width - 2), text, kMuted, Align::centre);
+  }
+  const double middle = (cells.height + font.capital_height(text)) / 2;
+  for (std::size_t i = 0; i < map.rows.size(); ++i) {
+    font.draw(page.canvas,
+              {cells.left - 0.6 * text, cells.top + static_cast<double>(i) * cells.height + middle},
+              font.shortened(map.rows[i], text, room), text, kInk, Align::right);
+  }
+}
+
 }  // namespace
 
 Canvas draw(const HeatMap& map, int width, const Font& font) {
@@ -49,41 +73,25 @@ Canvas draw(const HeatMap& map, int width, const Font& font) {
     throw InternalError(
         fmt::format("a heat map of {} x {} with {} values", rows, columns, map.values.size()));
   }
-  const double text = std::max(11.0, width / 52.0);
-  Page page = titled_page({width, rounded(30 * text)}, map.title, font);
-  double names = 0;
-  for (const std::string& name : map.rows) names = std::max(names, font.width(name, text));
-  names = std::min(names, 0.35 * width);
-  const int left = rounded(page.margin + names + 0.6 * text);
-  const double pitch = static_cast<double>(width - page.margin - left) / columns;
-  const int row_height = rounded(std::clamp(pitch, 1.7 * text, 3.2 * text));
-  const int heads = rounded(1.6 * text);
-  const int height = page.top + heads + rows * row_height + rounded(1.2 * text) +
-                     colour_bar_height(text) + page.margin / 2;
-  Canvas paper({width, height}, kPaper);
-  paper.draw(page.canvas, 0, 0);
-  page.canvas = paper;
+  Page page = titled_page({width, width}, map.title, font);
+  const double text = page.text;
+  const double names = std::min(widest(map.rows, font, text), 0.35 * width);
+  Cells cells{rounded(page.margin + names + 0.6 * text), page.top + rounded(1.6 * text), 0, 0};
+  const int all = width - page.margin - cells.left;
+  cells.width = static_cast<double>(all) / columns;
+  cells.height = rounded(std::clamp(cells.width, 1.7 * text, 3.2 * text));
+  const int bar = cells.top + rows * cells.height + rounded(0.8 * text);
+  set_height(page, bar + colour_bar_height(text) + page.margin / 2);
+  draw_names(page, map, cells, names, font);
   const Range range = range_of(map);
-  const int top = page.top + heads;
-  const auto column_left = [&](int column) { return left + rounded(column * pitch); };
-  for (int column = 0; column < columns; ++column) {
-    font.draw(page.canvas, {left + (column + 0.5) * pitch, top - 0.5 * text},
-              font.shortened(map.columns[static_cast<std::size_t>(column)], text, pitch - 2), text,
-              kMuted, Align::centre);
-  }
+  auto value = map.values.begin();
   for (int row = 0; row < rows; ++row) {
-    const int y = top + row * row_height;
-    font.draw(page.canvas, {left - 0.6 * text, y + (row_height + font.capital_height(text)) / 2.0},
-              font.shortened(map.rows[static_cast<std::size_t>(row)], text, names), text, kInk,
-              Align::right);
     for (int column = 0; column < columns; ++column) {
-      const int x = column_left(column);
-      draw_cell(page, {x, y, column_left(column + 1) - x - 1, row_height - 1},
-                map.values[static_cast<std::size_t>(row * columns + column)], map, range, font);
+      draw_cell(page, cells.at(row, column), *value++, map, range, font);
     }
   }
-  draw_colour_bar(page.canvas, left, top + rows * row_height + rounded(0.8 * text),
-                  width - page.margin - left, {map.colours, range, false, false}, font, text);
+  draw_colour_bar(page.canvas, cells.left, bar, all, {map.colours, range, false, false}, font,
+                  text);
   return page.canvas;
 }
 

@@ -61,8 +61,7 @@ void blend(Canvas& canvas, const Field& field, Range range, const OverlayStyle& 
 /// two is seen on any colour.
 void draw_contour(Canvas& canvas, const cv::Mat& mask) {
   const image::Size size = canvas.size();
-  const int line =
-      std::max(1, static_cast<int>(std::lround(std::max(size.width, size.height) / 350.0)));
+  const int line = std::max(1, rounded(std::max(size.width, size.height) / 350.0));
   const int reach = 2 * line + 1;
   const cv::Mat square = cv::Mat::ones(reach, reach, CV_8UC1);
   cv::Mat inner;
@@ -104,7 +103,7 @@ Overlay draw_overlay(const image::Picture& photo, const CellMap& map, const imag
   image::Size size = photo.size;
   if (style.width > 0) {
     const double height = static_cast<double>(size.height) * style.width / size.width;
-    size = {style.width, std::max(1, static_cast<int>(std::lround(height)))};
+    size = {style.width, std::max(1, rounded(height))};
   }
   const auto [least, greatest] = std::minmax_element(map.values.begin(), map.values.end());
   Overlay result;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/drawing/theme.h"
 
@@ -9,17 +10,29 @@ namespace vitascope::drawing {
 
 Page titled_page(image::Size size, const std::string& title, const Font& font) {
   const double text = std::max(11.0, std::min(size.width / 52.0, size.height / 30.0));
-  const int margin = static_cast<int>(std::lround(1.4 * text));
+  const int margin = rounded(1.4 * text);
   Page page{Canvas(size, kPaper), text, margin, margin};
   if (title.empty() || !font.present()) return page;
   const double headline = 1.25 * text;
   for (const std::string& line : font.wrapped(title, headline, size.width - 2 * margin)) {
     font.draw(page.canvas, {static_cast<double>(margin), page.top + headline}, line, headline,
               kInk);
-    page.top += static_cast<int>(std::lround(Font::line_height(headline)));
+    page.top += rounded(Font::line_height(headline));
   }
-  page.top += static_cast<int>(std::lround(0.4 * text));
+  page.top += rounded(0.4 * text);
   return page;
+}
+
+void set_height(Page& page, int height) {
+  Canvas canvas({page.canvas.size().width, height}, kPaper);
+  canvas.draw(page.canvas, 0, 0);
+  page.canvas = std::move(canvas);
+}
+
+double widest(const std::vector<std::string>& names, const Font& font, double text) {
+  double width = 0;
+  for (const std::string& name : names) width = std::max(width, font.width(name, text));
+  return width;
 }
 
 Scale make_scale(const Axis& axis, Range data, int most_ticks) {
@@ -39,7 +52,7 @@ Scale make_scale(const Axis& axis, Range data, int most_ticks) {
 void draw_horizontal_axis(Canvas& canvas, const Area& plot, const Scale& scale,
                           const std::string& label, const Font& font, double text, bool grid) {
   const int bottom = plot.top + plot.height;
-  const int tick = std::max(2, static_cast<int>(std::lround(text / 3)));
+  const int tick = std::max(2, rounded(text / 3));
   for (const double value : scale.ticks.values) {
     const double x = scale.pixel(value);
     const int column = std::min(static_cast<int>(x), plot.left + plot.width - 1);
@@ -56,7 +69,7 @@ void draw_horizontal_axis(Canvas& canvas, const Area& plot, const Scale& scale,
 }
 
 int horizontal_axis_height(const std::string& label, double text) {
-  return static_cast<int>(std::lround((label.empty() ? 1.8 : 3.4) * text));
+  return rounded((label.empty() ? 1.8 : 3.4) * text);
 }
 
 }  // namespace vitascope::drawing

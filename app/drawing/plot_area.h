@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/drawing/chart.h"
 #include "app/drawing/ticks.h"
@@ -19,6 +20,12 @@ struct Page {
 
 /// An empty page with a title; text fits a plot of this size.
 Page titled_page(image::Size size, const std::string& title, const Font& font);
+
+/// Cuts or extends the page at its bottom: for plots whose height follows from their content.
+void set_height(Page& page, int height);
+
+/// The width of the widest of these names.
+double widest(const std::vector<std::string>& names, const Font& font, double text);
 
 /// An axis along a line of pixels.
 struct Scale {

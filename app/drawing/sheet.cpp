@@ -11,8 +11,6 @@ namespace {
 
 constexpr int kWidth = 1600;  ///< of a sheet whose panels have no width of their own
 
-int rounded(double value) { return static_cast<int>(std::lround(value)); }
-
 /// Where everything goes, in pixels.
 struct Layout {
   int columns, rows;

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
-#include <utility>
 
 namespace vitascope::drawing {
 namespace {
@@ -17,10 +15,9 @@ double next_step(double step) {
   return leading < 1.5 ? 2 * power : leading < 3 ? 5 * power : 10 * power;
 }
 
-/// First and last multiple of `step` inside the range, forgiving rounding at its ends.
-std::pair<double, double> multiples(Range range, double step) {
-  return {std::ceil(range.low / step - 1e-9), std::floor(range.high / step + 1e-9)};
-}
+// First and last multiple of `step` inside the range, forgiving rounding at its ends.
+double first_multiple(Range range, double step) { return std::ceil(range.low / step - 1e-9); }
+double last_multiple(Range range, double step) { return std::floor(range.high / step + 1e-9); }
 
 }  // namespace
 
@@ -29,13 +26,12 @@ Ticks round_ticks(Range range, int most) {
   if (!(span > 0) || !std::isfinite(span)) return {{range.low}, 0};
   const int wanted = std::max(most, 2);
   double step = std::pow(10, std::floor(std::log10(span / wanted)));
-  auto [first, last] = multiples(range, step);
-  while (last - first + 1 > wanted) {
+  while (last_multiple(range, step) - first_multiple(range, step) + 1 > wanted) {
     step = next_step(step);
-    std::tie(first, last) = multiples(range, step);
   }
   Ticks ticks{{}, step};
-  for (double i = first; i <= last; ++i) ticks.values.push_back(i * step);
+  const double last = last_multiple(range, step);
+  for (double i = first_multiple(range, step); i <= last; ++i) ticks.values.push_back(i * step);
   return ticks;
 }
 

@@ -7,6 +7,17 @@
 namespace vitascope {
 namespace {
 
+TEST(DecodeUtf8, ReadsOneCharacterOrNone) {
+  const auto cat = decode_utf8("猫 1.jpg");
+  ASSERT_TRUE(cat);
+  EXPECT_EQ(cat->value, U'猫');
+  EXPECT_EQ(cat->length, 3u);
+  EXPECT_FALSE(decode_utf8("\xFF"));
+  EXPECT_FALSE(decode_utf8("\xC3"));          // cut
+  EXPECT_FALSE(decode_utf8("\xC0\xAF"));      // overlong
+  EXPECT_FALSE(decode_utf8("\xED\xA0\x80"));  // a surrogate
+}
+
 TEST(Printable, LeavesLettersOfEveryScriptAlone) {
   EXPECT_EQ(printable("été au lac – 猫 1.jpg"), "été au lac – 猫 1.jpg");
   EXPECT_EQ(printable(""), "");
