@@ -17,7 +17,8 @@ const stop = (index, channel) =>
 const colours = Array.from({length: 256}, (_, level) => {
   const from = Math.min(Math.floor(level / 5), 50);
   const part = level / 5 - from;
-  return [0, 1, 2].map((c) => Math.round(stop(from, c) * (1 - part) + stop(from + 1, c) * part));
+  const mix = (c) => Math.round(stop(from, c) * (1 - part) + stop(from + 1, c) * part);
+  return [mix(0), mix(1), mix(2), 255];
 });
 
 // Level q of a map stands for low + (high - low) * q / 255.
@@ -63,7 +64,7 @@ function colourMap(canvas, map, range, fine) {
           valueOf(map, row * columns + right) * along;
       const value = at(top) * (1 - down) + at(bottom) * down;
       const part = span > 0 ? Math.min(Math.max((value - range.low) / span, 0), 1) : 0.5;
-      image.data.set([...colours[Math.round(part * 255)], 255], (y * canvas.width + x) * 4);
+      image.data.set(colours[Math.round(part * 255)], (y * canvas.width + x) * 4);
     }
   }
   context.putImageData(image, 0, 0);

@@ -133,12 +133,13 @@ function sayReadout(map) {
   const read = state.patch === null && isAttention() ?
       mapsOf(report.layers[state.layer].heads)[state.head] :
       map;
-  const [left, top, width, height] = rectangleOf(cell).map((edge) => Math.round(edge * 10) / 10);
+  const [left, top, width, height] = rectangleOf(cell);
+  const span = (from, length) => `${Math.round(from)} to ${Math.round(from + length)}`;
   const number = document.createElement('b');
   number.id = 'value';
   number.textContent = digits(valueOf(read, cell));
   const to = state.patch === null && isAttention() ? ` from ${report.source}` : '';
-  const where = ` · photo pixels ${left}, ${top}, ${width} wide, ${height} high`;
+  const where = ` · x ${span(left, width)}, y ${span(top, height)} in the photo.`;
   const missing = state.patch !== null && isAttention() && sourcePatch() === null ?
       ' What patches attend to was not kept for this layer.' :
       '';
@@ -156,7 +157,8 @@ function render() {
   const attention = isAttention();
   element('attention').hidden = !attention;
   element('method').hidden = attention || !views.length;
-  for (const label of document.querySelectorAll('.of-attention')) label.hidden = !attention;
+  for (const part of document.querySelectorAll('.of-attention')) part.hidden = !attention;
+  element('opacity-name').textContent = `${element('opacity').value} %`;
   [...element('tabs').children].forEach((tab, index) => {
     tab.setAttribute('aria-selected', index === state.view);
     tab.tabIndex = index === state.view ? 0 : -1;
@@ -279,6 +281,7 @@ function fillTexts() {
   }
   element('audit').hidden = !report.audit.length && !report.verdict;
   element('verdict').textContent = report.verdict;
+  element('tests').hidden = !report.audit.length;
   element('verdict').hidden = !report.verdict;
   for (const [name, value, meaning] of report.audit) {
     const row = add(element('rows'), 'tr');
@@ -322,7 +325,7 @@ function makeControls() {
   document.addEventListener('keydown', onKey);
   const bar = element('scale').getContext('2d');
   colours.forEach((colour, level) => {
-    bar.fillStyle = `rgb(${colour.join(' ')})`;
+    bar.fillStyle = `rgb(${colour.slice(0, 3).join(' ')})`;
     bar.fillRect(level, 0, 1, 1);
   });
   new ResizeObserver(render).observe(stage);

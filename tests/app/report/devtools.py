@@ -38,12 +38,14 @@ class Browser:
 
         self.process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--no-first-run", f"--user-data-dir={self.profile}", "--remote-debugging-pipe"],
+             "--no-first-run", "--disable-background-networking", f"--user-data-dir={self.profile}",
+             "--remote-debugging-pipe"],
             preexec_fn=place, pass_fds=(3, 4), stderr=subprocess.DEVNULL)
         os.close(commands)
         os.close(answers)
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
 
@@ -87,6 +89,7 @@ class Browser:
                   deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call("Emulation.setScrollbarsHidden", hidden=True)
         self.call("Page.navigate", url=path.as_uri())
         deadline = time.monotonic() + self.patience
         while not self.seen("Page.loadEventFired"):
@@ -112,6 +115,12 @@ class Browser:
         self.move(x, y)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def tap(self, x, y):
+        self.call("Emulation.setTouchEmulationEnabled", enabled=True)
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
     def press(self, key, modifiers=0):
         for kind in ("rawKeyDown", "keyUp"):

@@ -1,11 +1,13 @@
 #include "app/report/report.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <opencv2/imgproc.hpp>
 #include <regex>
 
 #include "tests/app/report/sample_report.h"
@@ -103,11 +105,29 @@ TEST(Report, NamesThatAreNotUtf8AreEscaped) {
   EXPECT_EQ(data["photo"], "caf\\xE9 <img src=x onerror=alert(4)>.jpg");
 }
 
+/// viridis as OpenCV carries it.
+TEST(Report, ColoursAreThoseOfViridis) {
+  const std::string page = render(hostile_report());
+  const std::regex digits("'((?:[0-9a-f]{6})+)'");
+  std::string stops;
+  for (std::sregex_iterator it(page.begin(), page.end(), digits), end; it != end; ++it) {
+    stops += (*it)[1];
+  }
+  ASSERT_EQ(stops.size(), 52u * 6);
+  cv::Mat levels(1, 52, CV_8UC1), colours;
+  for (int i = 0; i < 52; ++i) levels.at<unsigned char>(0, i) = static_cast<unsigned char>(5 * i);
+  cv::applyColorMap(levels, colours, cv::COLORMAP_VIRIDIS);
+  for (int i = 0; i < 52; ++i) {
+    const auto& bgr = colours.at<cv::Vec3b>(0, i);
+    EXPECT_EQ(stops.substr(static_cast<std::size_t>(i) * 6, 6),
+              fmt::format("{:02x}{:02x}{:02x}", bgr[2], bgr[1], bgr[0]));
+  }
+}
+
 TEST(Report, WeighsLittle) {
   Report report = sample_report();
   report.jpeg.clear();
   const std::string page = render(report);
-  RecordProperty("bytes_without_photo", std::to_string(page.size()));
   std::cout << "a page of ViT-B/16 without its photo: " << page.size() << " bytes\n";
   EXPECT_LT(page.size(), 800'000u);
   report.jpeg = std::string(3'000'000, 'x');  // a photo of 24 megapixels
