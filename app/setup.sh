@@ -65,7 +65,8 @@ packages=(
   libfreetype-dev fonts-dejavu-core zlib1g-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev
   libgloo-dev)
 if [[ -n $tests ]]; then
-  packages+=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev clang clang-format clang-tidy llvm)
+  packages+=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev clang clang-format clang-tidy llvm
+    'chromium?')
 fi
 
 command -v dpkg-query >/dev/null ||
