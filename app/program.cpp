@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "app/command.h"
+#include "app/commands/attend.h"
 #include "app/commands/benchmark.h"
 #include "app/commands/benchmark_attention.h"
 #include "app/commands/classify.h"
@@ -27,6 +28,7 @@ namespace {
 
 constexpr Command kCommands[] = {
     {"classify", "Say what photos show", declare_classify},
+    {"attend", "Show where the model looked, over the photo", declare_attend},
     {"embed", "Turn photos into vectors", declare_embed},
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},

@@ -62,18 +62,21 @@ std::span<const float> SavedRows::row(std::size_t index) const {
   return std::span(values_).subspan(index * width, width);
 }
 
-Bytes SavedRows::bytes() const { return std::as_bytes(std::span(values_)); }
-
 weights::TensorToWrite SavedRows::tensor() const {
-  return {name_, weights::DType::f32, shape(), bytes()};
+  return {name_, weights::DType::f32, shape(), std::as_bytes(values())};
+}
+
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
+               std::span<const float> values, bool force) {
+  const std::string header = npy_header(shape);
+  write_file(path, force, [&](const std::function<void(Bytes)>& append) {
+    append(text_bytes(header));
+    append(std::as_bytes(values));
+  });
 }
 
 void write_npy(const std::string& path, const SavedRows& rows, bool force) {
-  const std::string header = npy_header(rows.shape());
-  write_file(path, force, [&](const std::function<void(Bytes)>& append) {
-    append(text_bytes(header));
-    append(rows.bytes());
-  });
+  write_npy(path, rows.shape(), rows.values(), force);
 }
 
 void write_csv(const std::string& path, const std::vector<std::string>& photos,

@@ -32,7 +32,8 @@ class SavedRows {
   std::span<const float> row(std::size_t index) const;
   /// All rows for write_safetensors; valid until the next add.
   weights::TensorToWrite tensor() const;
-  Bytes bytes() const;
+  /// All rows, one after the other.
+  std::span<const float> values() const { return values_; }
 
  private:
   std::string name_;
@@ -43,6 +44,9 @@ class SavedRows {
 
 /// NumPy's .npy of float32.
 void write_npy(const std::string& path, const SavedRows& rows, bool force);
+/// The same of any numbers, row by row.
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
+               std::span<const float> values, bool force);
 
 /// CSV: path, then the numbers of the row.
 void write_csv(const std::string& path, const std::vector<std::string>& photos,

@@ -114,7 +114,7 @@ function shownText(map) {
     return (label ? `${name} for “${label}”` : name) + flat;
   }
   const patch = sourcePatch();
-  const head = patch !== null || state.head === 0 ? 'mean of heads' : `head ${state.head}`;
+  const head = patch !== null || state.head === 0 ? 'mean of heads' : `head ${state.head - 1}`;
   const from = patch === null ? report.source : `the patch in ${placeName(patch)}`;
   return `Layer ${report.layers[state.layer].index} · ${head} · attention from ${from}${flat}`;
 }
@@ -304,7 +304,7 @@ function makeControls() {
   for (let head = 0; head <= headCount && report.layers.length; ++head) {
     const button = add(element('heads'), 'button');
     add(button, 'canvas').setAttribute('aria-hidden', 'true');
-    button.append(head === 0 ? 'mean' : `${head}`);
+    button.append(head === 0 ? 'mean' : `${head - 1}`);  // as --head counts them
     button.setAttribute('role', 'radio');
     button.addEventListener('click', () => chooseHead(head));
   }

@@ -132,7 +132,7 @@ class PageTest(unittest.TestCase):
         self.browser.evaluate(
             "document.getElementById('follow').click();"
             "document.getElementById('heads').children[7].click()")
-        self.assertIn("head 7", self.browser.text("shown"))
+        self.assertIn("head 6", self.browser.text("shown"))
         for row in range(1, SIDE + 1, 3):
             for column in range(1, SIDE + 1, 2):
                 self.browser.move(*self.place(row, column))
@@ -163,7 +163,7 @@ class PageTest(unittest.TestCase):
         self.browser.press("ArrowLeft")
         self.browser.press("ArrowLeft")
         self.browser.press("ArrowRight", SHIFT)
-        self.assertIn("Layer 10 · head 1 ·", self.browser.text("shown"))
+        self.assertIn("Layer 10 · head 0 ·", self.browser.text("shown"))
         self.click(3, 3)
         self.assert_reads(3, 3, self.maps.patch(10, 2 * SIDE + 2))
         for _ in range(4):
@@ -184,9 +184,9 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.browser.evaluate(
             "getComputedStyle(document.activeElement).outlineStyle"), "solid")
         self.browser.press("ArrowRight")
-        self.assertIn("head 1", self.browser.text("shown"))
+        self.assertIn("head 0", self.browser.text("shown"))
         self.browser.press("ArrowDown")
-        self.assertIn("Layer 11 · head 1", self.browser.text("shown"))
+        self.assertIn("Layer 11 · head 0", self.browser.text("shown"))
 
     def test_methods_have_tabs(self):
         self.open()

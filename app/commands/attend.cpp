@@ -1,0 +1,172 @@
+#include "app/commands/attend.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "app/attend_options.h"
+#include "app/drawing/sheet.h"
+#include "app/drawing/write_picture.h"
+#include "app/interrupt.h"
+#include "app/map_file.h"
+#include "app/map_maker.h"
+#include "app/map_pictures.h"
+#include "app/map_result.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/progress.h"
+#include "app/report_page.h"
+#include "vit/error.h"
+
+namespace vitascope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Photos after each other, each written before the next is opened.
+class Attend {
+ public:
+  Attend(const AttendOptions& options, const weights::Model& model,
+         const std::vector<MapRequest>& requests, const ClassChoice& classes)
+      : options_(options),
+        style_(map_style(options)),
+        format_(output::parse_format(options.format)),
+        font_(drawing::Font::find()),
+        maker_(model, options.run, requests, classes, options.perturbation, point(options),
+               !options.html.empty(),
+               [this](const std::string& method, std::int64_t done, std::int64_t all) {
+                 return go_on(method, done, all);
+               }),
+        model_(model) {
+    if (!font_.present() && !options.run.quiet) output::warning(font_.warning());
+  }
+
+  int run(const std::vector<std::string>& photos, const std::vector<std::string>& files,
+          int failed) {
+    Progress progress(photos.size(), options_.run.quiet);
+    for (std::size_t i = 0; i < photos.size() && !interrupt_.requested(); ++i) {
+      try {
+        one(photos[i], files[i], progress);
+      } catch (const InputError& error) {
+        progress.clear();
+        output::error(error.what());
+        ++failed;
+      } catch (const MapMaker::Stopped&) {
+        break;
+      }
+      progress.show(i + 1);
+    }
+    progress.clear();
+    if (!contact_.panels.empty()) {
+      drawing::write_picture(options_.contact_sheet, drawing::draw(contact_, font_),
+                             options_.force);
+    }
+    if (interrupt_.requested()) return 130;
+    return failed > 0 ? 1 : 0;
+  }
+
+ private:
+  static std::optional<std::pair<double, double>> point(const AttendOptions& options) {
+    if (options.from.empty()) return std::nullopt;
+    return parse_point(options.from);
+  }
+
+  void one(const std::string& path, const std::string& file, Progress& progress) {
+    image::DecodeOptions decode;
+    decode.max_megapixels = options_.photos.max_pixels;
+    decode.allow_truncated = options_.photos.allow_truncated;
+    const ExplainedPhoto photo = maker_.explain(path, decode);
+    steps_.reset();
+    if (!file.empty()) {
+      drawing::write_picture(file, draw_maps(photo, style_, font_), options_.force);
+    }
+    if (!options_.html.empty()) {
+      report::write_html(options_.html, page_of(photo, model_), options_.force);
+    }
+    if (!options_.save_map.empty()) save_map(photo);
+    if (!options_.contact_sheet.empty()) add_to_contact_sheet(photo);
+    progress.clear();
+    if (!photo.picture.warning.empty() && !options_.run.quiet) {
+      output::warning(path + ": " + photo.picture.warning);
+    }
+    output::print(render(photo, file.empty() ? options_.html : file, format_));
+  }
+
+  void save_map(const ExplainedPhoto& photo) const {
+    const PhotoMap& one = photo.maps.front();
+    SavedMap saved{
+        photo.picture.path, model_.name,         one.request.method, one.map.layer, "", {}, "",
+        photo.view,         one.map.values.cpu()};
+    if (one.map.layer)
+      saved.heads = one.map.head ? std::to_string(*one.map.head) : options_.maps.head;
+    if (one.of_class) {
+      saved.class_index = one.of_class->index;
+      saved.class_label = one.of_class->label;
+    }
+    write_map(options_.save_map, saved, options_.force);
+  }
+
+  /// Small pictures: a folder of photos must fit into memory.
+  void add_to_contact_sheet(const ExplainedPhoto& photo) {
+    constexpr int kPanel = 320;
+    MapStyle style = style_;
+    style.caption = false;
+    style.overlay.width = std::min(kPanel, photo.picture.size.width);
+    const std::string name = fs::path(photo.picture.path).filename().string();
+    const std::string prediction = prediction_text(photo);
+    contact_.panels.push_back(
+        {prediction.empty() ? name : name + ": " + prediction, draw_maps(photo, style, font_)});
+  }
+
+  bool go_on(const std::string& method, std::int64_t done, std::int64_t all) {
+    if (!steps_ || method != stepping_) {
+      stepping_ = method;
+      steps_.emplace(static_cast<std::size_t>(all), options_.run.quiet);
+    }
+    steps_->show(static_cast<std::size_t>(done));
+    if (done == all) steps_.reset();
+    return !interrupt_.requested();
+  }
+
+  const AttendOptions& options_;
+  MapStyle style_;
+  output::Format format_;
+  drawing::Font font_;
+  const Interrupt interrupt_;
+  MapMaker maker_;
+  const weights::Model& model_;
+  drawing::Sheet contact_;
+  std::optional<Progress> steps_;  ///< of a method that takes many passes
+  std::string stepping_;
+};
+
+int attend(const AttendOptions& options) {
+  check_options(options);
+  int failed = 0;
+  const std::vector<std::string> photos = find_photos(options.photos, failed);
+  const std::vector<std::string> files = output_files(photos, options);
+  // Gradients need plain weights, and so few passes do not repay packing.
+  const weights::Model model = open_model(options.model, options.run, /*pack=*/false);
+  require_specification(model);
+  const std::vector<MapRequest> requests = map_requests(options.maps, model.network.config());
+  check_counts(options, photos.size(), requests.size());
+  const ClassChoice classes = model.network.config().classes > 0
+                                  ? parse_class(options.of_class, model.labels)
+                                  : ClassChoice{};
+  if (!options.output.empty() && !names_a_picture(options.output))
+    fs::create_directories(options.output);
+  return Attend(options, model, requests, classes).run(photos, files, failed);
+}
+
+}  // namespace
+
+std::function<int()> declare_attend(CLI::App& command) {
+  const auto options = std::make_shared<AttendOptions>();
+  add_attend_options(command, *options);
+  return [options] { return attend(*options); };
+}
+
+}  // namespace vitascope::app

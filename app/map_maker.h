@@ -1,0 +1,109 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/map_requests.h"
+#include "app/options.h"
+#include "vit/image/picture.h"
+#include "vit/image/view.h"
+
+/// \file
+/// A photo, what the model says of it, and maps of where it looked.
+namespace vitascope::app {
+
+/// Which classes are explained.
+struct ClassChoice {
+  int top = 1;               ///< the so many likeliest
+  std::optional<int> index;  ///< this one instead
+};
+
+/// --class: "predicted", "top-K", an index, or a label in any case.
+/// \throws UsageError with the nearest labels
+ClassChoice parse_class(const std::string& text, const std::vector<std::string>& labels);
+
+/// What occlusion and RISE are told.
+struct PerturbationChoice {
+  int occlusion_edge = 0;    ///< in input pixels; 0: the patch edge
+  int occlusion_stride = 0;  ///< 0: the edge
+  int rise_masks = 1000;
+};
+
+/// A class of the model, and how probable it is.
+struct ExplainedClass {
+  int index = 0;
+  std::string label;
+  double probability = 0;
+};
+
+/// A map of a photo.
+struct PhotoMap {
+  MapRequest request;
+  explain::Map map;
+  std::optional<ExplainedClass> of_class;  ///< nothing where the method explains none
+};
+
+/// Attention of one layer.
+struct LayerMaps {
+  int layer = 0;
+  at::Tensor heads;    ///< [H, patches]: what the head of the model reads attends to
+  at::Tensor patches;  ///< [patches, patches], the mean over heads; undefined where there are many
+};
+
+/// All of one photo.
+struct ExplainedPhoto {
+  image::Picture picture;
+  image::View view;
+  model::Grid grid;
+  std::vector<ExplainedClass>
+      likeliest;  ///< a few, the first is the prediction; of a backbone none
+  std::vector<PhotoMap> maps;
+  std::vector<LayerMaps> layers;  ///< where they are to be kept
+
+  std::optional<ExplainedClass> predicted() const {
+    return likeliest.empty() ? std::nullopt : std::optional(likeliest.front());
+  }
+};
+
+/// Makes the maps of photos, one photo at a time; nothing of a photo is kept.
+class MapMaker {
+ public:
+  /// Called between the many passes of occlusion and RISE; false ends the work.
+  using GoOn = std::function<bool(const std::string& method, std::int64_t done, std::int64_t all)>;
+
+  /// \param point upright-photo pixel whose patch is the query of raw attention, instead of the
+  ///        class token
+  /// \param keep_layers attention of every layer too, for the page
+  MapMaker(const weights::Model& model, const RunOptions& run, std::vector<MapRequest> requests,
+           ClassChoice classes, PerturbationChoice perturbation,
+           std::optional<std::pair<double, double>> point, bool keep_layers, GoOn go_on);
+
+  /// \throws InputError when the photo can't be read, does not fit the patches, or was not seen at
+  ///         the point; Stopped when go_on said so
+  ExplainedPhoto explain(const std::string& path, const image::DecodeOptions& decode) const;
+
+  /// The work was ended by go_on.
+  struct Stopped {};
+
+ private:
+  void add_maps(const at::Tensor& pixels, const image::View& view, ExplainedPhoto& photo) const;
+  std::vector<PhotoMap> maps_of(const std::vector<MapRequest>& requests,
+                                const std::vector<ExplainedClass>& classes,
+                                const at::Tensor& pixels, explain::Recorded& recorded) const;
+  /// [classes, rows, columns]
+  at::Tensor perturbed(const MapRequest& request, const at::Tensor& pixels, model::Grid grid,
+                       const std::vector<ExplainedClass>& classes) const;
+
+  const weights::Model& model_;
+  RunOptions run_;
+  std::vector<MapRequest> requests_;
+  ClassChoice classes_;
+  PerturbationChoice perturbation_;
+  std::optional<std::pair<double, double>> point_;
+  bool keep_layers_;
+  GoOn go_on_;
+};
+
+}  // namespace vitascope::app

@@ -1,0 +1,163 @@
+#include "app/map_requests.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "app/values.h"
+#include "vit/error.h"
+
+namespace vitascope::app {
+namespace {
+
+constexpr const char* kOcclusion = "occlusion";
+constexpr const char* kRise = "rise";
+
+bool runs_many_times(const std::string& method) { return method == kOcclusion || method == kRise; }
+
+/// --layer as a number from 0.
+int layer_number(int layer, const model::Config& config) {
+  const int number = layer < 0 ? layer + config.depth : layer;
+  if (number >= 0 && number < config.depth) return number;
+  throw UsageError(fmt::format("--layer {}: the model has {} layers, 0 to {}, or -1 for the last",
+                               layer, config.depth, config.depth - 1));
+}
+
+/// --head: one head, or how they are fused.
+void set_heads(const std::string& head, const model::Config& config, explain::Query& query) {
+  if (head == "mean") return;
+  if (head == "max" || head == "min") {
+    query.fusion = head == "max" ? explain::HeadFusion::max : explain::HeadFusion::min;
+    return;
+  }
+  int number = 0;
+  const char* end = head.data() + head.size();
+  const auto [last, error] = std::from_chars(head.data(), end, number);
+  if (error != std::errc() || last != end || number < 0 || number >= config.heads) {
+    throw UsageError(fmt::format("--head {}: the model has {} heads, 0 to {}; or mean, max, min",
+                                 in_quotes(head), config.heads, config.heads - 1));
+  }
+  query.head = number;
+}
+
+std::string heads_text(const explain::Query& query, const model::Config& config) {
+  if (query.head) return fmt::format("head {}", *query.head);
+  const char* names[] = {"mean", "maximum", "minimum"};
+  return fmt::format("{} of {} heads", names[static_cast<int>(query.fusion)], config.heads);
+}
+
+explain::DiscardRule discard_rule(const std::string& name) {
+  if (name == "class-column") return explain::DiscardRule::keep_class_column;
+  return name == "none" ? explain::DiscardRule::keep_nothing : explain::DiscardRule::keep_first;
+}
+
+explain::MapOptions map_options(const MapChoice& choice, const model::Config& config) {
+  explain::MapOptions options;
+  options.query.layer = layer_number(choice.layer.value_or(-1), config);
+  set_heads(choice.head, config, options.query);
+  options.rollout.fusion = options.query.fusion;
+  options.rollout.discard = choice.discard;
+  options.rollout.rule = discard_rule(choice.discard_rule);
+  options.seed = choice.seed;
+  return options;
+}
+
+std::string description(const std::string& method, const explain::MapOptions& options,
+                        const model::Config& config) {
+  if (method == "raw") {
+    return fmt::format("attention of layer {} of 0 to {}, {}", *options.query.layer,
+                       config.depth - 1, heads_text(options.query, config));
+  }
+  for (const auto& [name, summary] : map_methods()) {
+    if (name == method) return name + ": " + summary;
+  }
+  throw UsageError("unknown method " + in_quotes(method));
+}
+
+MapRequest request(const std::string& method, const explain::MapOptions& options,
+                   const model::Config& config, std::string label) {
+  return {method, options, std::move(label), description(method, options, config)};
+}
+
+/// Why the model can't be explained by the method; empty where it can.
+std::string refusal(const std::string& method, const explain::MapOptions& options,
+                    const model::Config& config) {
+  if (!runs_many_times(method)) {
+    return explain::refusal(explain::find_method(method), config, options);
+  }
+  if (config.classes > 0) return "";
+  return method + " explains a class, and this model has no head; raw and rollout need none";
+}
+
+std::vector<MapRequest> every_head(explain::MapOptions options, const model::Config& config) {
+  std::vector<MapRequest> requests;
+  for (int head = 0; head < config.heads; ++head) {
+    options.query.head = head;
+    requests.push_back(request("raw", options, config, fmt::format("head {}", head)));
+  }
+  return requests;
+}
+
+std::vector<MapRequest> every_layer(explain::MapOptions options, const model::Config& config) {
+  std::vector<MapRequest> requests;
+  for (int layer = 0; layer < config.depth; ++layer) {
+    options.query.layer = layer;
+    requests.push_back(request("raw", options, config, fmt::format("layer {}", layer)));
+  }
+  return requests;
+}
+
+/// Those of one pass; the others take minutes and are made when they are named.
+std::vector<MapRequest> every_method(const explain::MapOptions& options,
+                                     const model::Config& config) {
+  std::vector<MapRequest> requests;
+  for (const explain::Method& method : explain::methods()) {
+    const std::string name(method.name);
+    if (refusal(name, options, config).empty()) {
+      requests.push_back(request(name, options, config, name));
+    }
+  }
+  return requests;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> map_methods() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const explain::Method& method : explain::methods()) {
+    all.emplace_back(method.name, method.summary);
+  }
+  all.emplace_back(kOcclusion, "how much is lost when a square hides part of the photo");
+  all.emplace_back(kRise, "what is left in view when the class stays probable");
+  return all;
+}
+
+explain::Wanted wanted_by(const MapRequest& request) {
+  if (runs_many_times(request.method)) return {};
+  return explain::find_method(request.method).wanted;
+}
+
+bool needs_class(const MapRequest& request) {
+  return runs_many_times(request.method) || explain::find_method(request.method).needs_class();
+}
+
+std::vector<MapRequest> map_requests(const MapChoice& choice, const model::Config& config) {
+  const explain::MapOptions options = map_options(choice, config);
+  if (choice.grid == "methods") return every_method(options, config);
+  const bool raw_alone = choice.methods == std::vector<std::string>{"raw"};
+  if (!choice.grid.empty() && !raw_alone) {
+    throw UsageError("--grid " + choice.grid + " shows raw attention; leave --method out");
+  }
+  if (choice.grid == "heads") return every_head(options, config);
+  if (choice.grid == "layers") return every_layer(options, config);
+  std::vector<MapRequest> requests;
+  for (const std::string& method : choice.methods) {
+    const std::string refused = refusal(method, options, config);
+    if (!refused.empty()) throw UsageError("--method " + refused);
+    requests.push_back(request(method, options, config, method));
+  }
+  return requests;
+}
+
+}  // namespace vitascope::app
