@@ -180,8 +180,10 @@ std::pair<double, double> parse_point(const std::string& text) {
 }
 
 bool names_a_picture(const std::string& path) {
-  return path.find_last_of('.') != std::string::npos && !path.ends_with('/') &&
-         usage_message([&] { drawing::picture_format(path); }).empty();
+  if (path.ends_with('/') || fs::is_directory(path) || !fs::path(path).has_extension())
+    return false;
+  drawing::picture_format(path);  // throws for another ending
+  return true;
 }
 
 std::vector<std::string> output_files(const std::vector<std::string>& photos,

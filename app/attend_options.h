@@ -42,7 +42,9 @@ void add_attend_options(CLI::App& command, AttendOptions& options);
 /// \throws UsageError
 std::pair<double, double> parse_point(const std::string& text);
 
-/// Whether --output names a picture, by its ending, and not a folder.
+/// Whether --output names a picture, by its ending, and not a folder: one that is there, has no
+/// ending, or ends in a slash.
+/// \throws UsageError when the ending is none of a picture's
 bool names_a_picture(const std::string& path);
 
 /// Everything that can be wrong with the command line alone.

@@ -113,8 +113,8 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
   }
   const std::string nearest = nearest_name(text, labels);
   throw UsageError(fmt::format(
-      "--class {}: the model has no such class{}; expected predicted, "
-      "top-K, a number or a label ('vitascope info' lists them)",
+      "--class {}: the model has no such class{} (a class is predicted, top-K, a number, or one of "
+      "the labels that 'vitascope info' lists)",
       in_quotes(text), nearest.empty() ? "" : "; did you mean " + in_quotes(nearest) + "?"));
 }
 

@@ -80,7 +80,8 @@ report::Report page_of(const ExplainedPhoto& photo, const weights::Model& model)
     if (!at::isfinite(one.map.values).all().item<bool>()) {
       throw InputError(photo.picture.path, one.request.method + " gives no finite numbers here");
     }
-    if (one.request.method == "raw") continue;  // the page shows every layer and head of it
+    // The page shows every layer and head of raw attention, but only that of what the head reads.
+    if (one.request.method == "raw" && !one.map.patch) continue;
     page.methods.push_back(method_map(one));
   }
   page.notes.emplace_back(

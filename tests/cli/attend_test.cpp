@@ -145,6 +145,7 @@ TEST_F(Attend, RefusesWhatIsNotThere) {
   expect_refusal({"--output", at("a.png"), "--method", "rollout", "--from", "3,3"}, "--from");
   expect_refusal({"--output", at("a.png"), "--method", "rollout", "--grid", "heads"}, "--grid");
   expect_refusal({}, "--output takes one");
+  expect_refusal({"--output", at("a.gif")}, ".png");
   expect_refusal({"--output", at("a.png"), "--save-map", at("a.txt")}, ".json nor .npy");
   expect_refusal({"--output", at("a.png"), "--save-map", at("a.npy"), "--grid", "heads"},
                  "--save-map holds one map");
