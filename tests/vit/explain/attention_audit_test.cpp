@@ -5,11 +5,14 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/vit/explain/golden_explain.h"
+#include "tests/vit/explain/golden_vit.h"
 #include "vit/explain/statistics.h"
 
 namespace vitascope::explain {
 namespace {
+
+using tests::expect_close;
+using tests::GoldenVit;
 
 using testing::DoubleNear;
 using testing::Pointwise;
@@ -18,7 +21,7 @@ using testing::UnorderedElementsAre;
 /// The last block's row of the class token and all behind it, in float64, with its weights given.
 class LastBlock {
  public:
-  explicit LastBlock(const GoldenModel& model) : model_(model), config_(model.network.config()) {
+  explicit LastBlock(const GoldenVit& model) : model_(model), config_(model.network.config()) {
     const std::string block = "blocks." + std::to_string(config_.depth - 1) + ".";
     const std::string before = "blocks." + std::to_string(config_.depth - 2) + ".out";
     const at::Tensor tokens = model[before][0].to(at::kDouble);
@@ -50,14 +53,14 @@ class LastBlock {
     return config_.layer_scale ? x * weight(block_ + name + ".gamma") : x;
   }
 
-  const GoldenModel& model_;
+  const GoldenVit& model_;
   model::Config config_;
   std::string block_;
   at::Tensor class_token_, values_;
 };
 
 /// The class token's weights in the last block, [H, N].
-at::Tensor class_row(const GoldenModel& model) {
+at::Tensor class_row(const GoldenVit& model) {
   const std::string key = "blocks." + std::to_string(model.network.config().depth - 1) + ".attn";
   return model[key].select(1, 0).to(at::kDouble);
 }
@@ -75,19 +78,19 @@ std::vector<std::vector<std::int64_t>> rows_of(const at::Tensor& index) {
 class GoldenAudit : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenAudit, PermutationsAndEvenWeights) {
-  const GoldenModel model(GetParam());
+  const GoldenVit model(GetParam());
   const LastBlock answer(model);
   const at::Tensor weights = class_row(model);
   const PermutationAudit audit =
       permutation_audit(answer, weights, rows_of(model["permutation.index"]));
   expect_close(at::tensor(audit.distances, at::kDouble), model["permutation.tvd"], 1e-5);
-  const Json& facts = model.facts.at("permutation");
+  const Json& facts = model.description().at("permutation");
   EXPECT_NEAR(audit.median, facts.at("median_tvd").get<double>(), 1e-5);
   EXPECT_NEAR(uniform_distance(answer, weights), facts.at("uniform_tvd").get<double>(), 1e-5);
 }
 
 TEST_P(GoldenAudit, AnAdversaryKeepsTheAnswer) {
-  const GoldenModel model(GetParam());
+  const GoldenVit model(GetParam());
   const LastBlock answer(model);
   const at::Tensor weights = class_row(model);
   const Adversary found = adversarial_weights(answer, weights, {.epsilon = 0.02});
@@ -100,11 +103,11 @@ TEST_P(GoldenAudit, AnAdversaryKeepsTheAnswer) {
   EXPECT_GT(found.divergence, 0.3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Explain, GoldenAudit, testing::ValuesIn(kGoldenModels));
+VITASCOPE_FOR_GOLDEN_VITS(GoldenAudit);
 
 /// y = softmax(w (sum_i alpha_i h_i) + b), of statistics.json.
 struct Toy {
-  Json facts = read_json(tests::golden("explain/statistics.json")).at("permutation_toy");
+  Json facts = read_json(vitascope::tests::golden("explain/statistics.json")).at("permutation_toy");
   at::Tensor h = matrix("h"), w = matrix("w"), b = vector("b");
   at::Tensor alpha = vector("alpha").unsqueeze(0);
 

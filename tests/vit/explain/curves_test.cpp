@@ -5,10 +5,13 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tests/vit/explain/golden_explain.h"
+#include "tests/vit/explain/golden_vit.h"
 
 namespace vitascope::explain {
 namespace {
+
+using tests::expect_close;
+using tests::GoldenVit;
 
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -24,40 +27,40 @@ std::vector<double> numbers(const at::Tensor& tensor) {
 class GoldenCurves : public testing::TestWithParam<const char*> {};
 
 TEST_P(GoldenCurves, AreWhatTheFormulasGive) {
-  const GoldenModel model(GetParam());
-  const at::Tensor map = model[model.facts.at("curve_map")];
+  const GoldenVit model(GetParam());
+  const at::Tensor map = model[model.description().at("curve_map")];
   EXPECT_EQ(most_relevant_first(map),
-            model.facts.at("curve_order").get<std::vector<std::int64_t>>());
+            model.description().at("curve_order").get<std::vector<std::int64_t>>());
   const at::Tensor nothing = baseline(model["image"], Fill::mean, {});
   const Faithfulness result = faithfulness(
       [&](const at::Tensor& pixels) { return model.probabilities(pixels); }, model["image"],
-      nothing, map, {.of_class = model.facts.at("curve_class")}, {.size = 5});
+      nothing, map, {.of_class = model.description().at("curve_class")}, {.size = 5});
   const auto expect_curve = [&](const Curve& curve, const std::string& name) {
     SCOPED_TRACE(name);
     EXPECT_THAT(curve.probability,
                 Pointwise(DoubleNear(kRelative), numbers(model["curve." + name])));
-    EXPECT_NEAR(area(curve), model.facts.at("auc").at(name).get<double>(), kRelative);
+    EXPECT_NEAR(area(curve), model.description().at("auc").at(name).get<double>(), kRelative);
   };
   expect_curve(result.deletion_most_first, "deletion_most_first");
   expect_curve(result.deletion_least_first, "deletion_least_first");
   expect_curve(result.insertion_most_first, "insertion_most_first");
   EXPECT_EQ(result.deletion, area(result.deletion_most_first));
   EXPECT_EQ(result.insertion, area(result.insertion_most_first));
-  EXPECT_NEAR(result.symmetric_gain, model.facts.at("srg").get<double>(), kRelative);
+  EXPECT_NEAR(result.symmetric_gain, model.description().at("srg").get<double>(), kRelative);
 }
 
 TEST_P(GoldenCurves, InsertionRunsLikeDeletionBackwards) {
-  const GoldenModel model(GetParam());
-  const auto order = model.facts.at("curve_order").get<std::vector<std::int64_t>>();
+  const GoldenVit model(GetParam());
+  const auto order = model.description().at("curve_order").get<std::vector<std::int64_t>>();
   const Curve inserted = replacement_curve(
       [&](const at::Tensor& pixels) { return model.probabilities(pixels); },
       baseline(model["image"], Fill::mean, {}), model["image"], order, model.grid().rows,
-      model.grid().columns, {.of_class = model.facts.at("curve_class")});
+      model.grid().columns, {.of_class = model.description().at("curve_class")});
   EXPECT_THAT(inserted.probability,
               Pointwise(DoubleNear(kRelative), numbers(model["curve.insertion_most_first"])));
 }
 
-INSTANTIATE_TEST_SUITE_P(Explain, GoldenCurves, testing::ValuesIn(kGoldenModels));
+VITASCOPE_FOR_GOLDEN_VITS(GoldenCurves);
 
 /// A photo of 1 x 20 patches of one pixel, each worth 1/20 of class 0; class 1 has the rest.
 at::Tensor share_visible(const at::Tensor& pixels) {

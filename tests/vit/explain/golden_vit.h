@@ -26,11 +26,9 @@ class GoldenVit {
         description_(read_json(folder_ + "/config.json")),
         golden_(weights::read_safetensors(folder_ + "/golden.safetensors")),
         legrad_(weights::read_safetensors(folder_ + "/legrad.safetensors")),
+        stored_(weights::read_safetensors(folder_ + "/model.safetensors")),
         network(described()) {
-    const weights::StoredTensors stored = weights::read_safetensors(folder_ + "/model.safetensors");
-    for (auto& [parameter, slot] : network.parameters()) {
-      *slot = weights::view_of(stored.tensors.at(parameter)).clone();
-    }
+    for (auto& [parameter, slot] : network.parameters()) *slot = weight(parameter).clone();
   }
 
   /// A golden tensor by name.
@@ -40,6 +38,16 @@ class GoldenVit {
                                                            : legrad_.tensors.at(name));
   }
 
+  /// A parameter by timm's name.
+  at::Tensor weight(const std::string& name) const {
+    return weights::view_of(stored_.tensors.at(name));
+  }
+
+  /// [B, classes]
+  at::Tensor logits(const at::Tensor& pixels) const { return network.forward(pixels).logits; }
+  at::Tensor probabilities(const at::Tensor& pixels) const { return logits(pixels).softmax(-1); }
+
+  model::Grid grid() const { return network.config().native_grid; }
   std::vector<std::int64_t> classes() const {
     return description_.at("classes").get<std::vector<std::int64_t>>();
   }
@@ -74,7 +82,7 @@ class GoldenVit {
 
   std::string folder_;
   Json description_;  ///< config.json
-  weights::StoredTensors golden_, legrad_;
+  weights::StoredTensors golden_, legrad_, stored_;
 
  public:
   model::VisionTransformer network;
@@ -86,6 +94,11 @@ inline double relative_difference(const at::Tensor& ours, const at::Tensor& expe
   const double scale = expected.abs().max().item<double>();
   const double difference = (ours.to(at::kDouble) - expected).abs().max().item<double>();
   return scale > 0 ? difference / scale : difference;
+}
+
+/// Within `relative` of the largest expected value.
+inline void expect_close(const at::Tensor& ours, const at::Tensor& expected, double relative) {
+  EXPECT_LE(relative_difference(ours, expected), relative);
 }
 
 /// What float32 may differ by from float64; Python's does by 2e-6.

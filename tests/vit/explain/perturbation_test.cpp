@@ -5,11 +5,14 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "tests/vit/explain/golden_explain.h"
+#include "tests/vit/explain/golden_vit.h"
 #include "vit/error.h"
 
 namespace vitascope::explain {
 namespace {
+
+using tests::expect_close;
+using tests::GoldenVit;
 
 constexpr double kOcclusion = 5e-5;
 constexpr double kRelative = 1e-5;
@@ -31,7 +34,7 @@ class GoldenPerturbation : public testing::TestWithParam<const char*> {
     }
   }
 
-  GoldenModel model_;
+  GoldenVit model_;
 };
 
 TEST_P(GoldenPerturbation, OcclusionByPatches) {
@@ -54,7 +57,7 @@ TEST_P(GoldenPerturbation, RiseOverGivenMasks) {
   for (const std::int64_t batch : {1, 7}) {
     const at::Tensor maps = rise(probabilities, model_["image"], model_.classes(),
                                  [&](std::int64_t index) { return masks[index]; }, masks.size(0),
-                                 model_.facts.at("rise").at("p"), {.size = batch});
+                                 model_.description().at("rise").at("p"), {.size = batch});
     expect_close(maps[0], model_["rise.pixels.class" + std::to_string(model_.classes()[0])],
                  kRelative);
     expect_maps(maps, "map.rise", kRelative);
@@ -84,13 +87,13 @@ bool can_be_made(const at::Tensor& mask, std::int64_t cells) {
 }
 
 TEST_P(GoldenPerturbation, MasksAreMadeAsTheGoldenOnes) {
-  const std::int64_t cells = model_.facts.at("rise").at("cells");
+  const std::int64_t cells = model_.description().at("rise").at("cells");
   for (std::int64_t index = 0; index < 5; ++index) {
     EXPECT_TRUE(can_be_made(model_["rise.masks"][index], cells)) << index;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Explain, GoldenPerturbation, testing::ValuesIn(kGoldenModels));
+VITASCOPE_FOR_GOLDEN_VITS(GoldenPerturbation);
 
 /// Scores that a hand can follow: class 0 is the sum of the red pixels, class 1 of the blue ones.
 at::Tensor red_and_blue(const at::Tensor& pixels) {
