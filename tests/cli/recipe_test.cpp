@@ -169,14 +169,15 @@ TEST_P(ShippedRecipe, Runs) {
   std::vector<std::string> arguments{GetParam(), golden("images/rgb.png"),
                                      "--config", shipped_recipe(GetParam()),
                                      "--model",  golden("models/hf-vit")};
-  if (std::string(GetParam()) == "embed") {
-    arguments.insert(arguments.end(), {"--output", folder / "e.npy"});
+  const std::map<std::string, std::string> outputs{{"embed", "e.npy"}, {"attend", "a.png"}};
+  if (const auto output = outputs.find(GetParam()); output != outputs.end()) {
+    arguments.insert(arguments.end(), {"--output", folder / output->second});
   }
   const Finished finished = run_program(arguments);
   EXPECT_EQ(finished.status, 0) << finished.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe, testing::Values("classify", "embed"));
+INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe, testing::Values("classify", "embed", "attend"));
 
 }  // namespace
 }  // namespace vitascope::tests
