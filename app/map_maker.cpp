@@ -46,6 +46,7 @@ std::vector<LayerMaps> layers_of(const explain::Recorded& recorded) {
   for (int number = 0; number < explain::depth(recorded); ++number) {
     const explain::Layer layer(recorded, number, 0);
     std::vector<at::Tensor> heads;
+    heads.reserve(static_cast<std::size_t>(layer.heads()));
     for (int head = 0; head < layer.heads(); ++head) {
       explain::Query query;
       query.layer = number;
@@ -90,6 +91,7 @@ std::vector<ExplainedClass> classes_of(const weights::Model& model, const at::Te
   if (choice.index) return {at(*choice.index)};
   const at::Tensor order = probabilities.argsort(/*stable=*/true, /*dim=*/0, /*descending=*/true);
   std::vector<ExplainedClass> classes;
+  classes.reserve(static_cast<std::size_t>(choice.top));
   for (int i = 0; i < choice.top; ++i) classes.push_back(at(order[i].item<std::int64_t>()));
   return classes;
 }
@@ -215,6 +217,7 @@ at::Tensor MapMaker::perturbed(const MapRequest& request, const at::Tensor& pixe
                                      if (!go_on_(request.method, done, all)) throw Stopped();
                                    }};
   std::vector<std::int64_t> indices;
+  indices.reserve(classes.size());
   for (const ExplainedClass& one : classes) indices.push_back(one.index);
   const at::Tensor picture = pixels.cpu();
   at::Tensor maps;
