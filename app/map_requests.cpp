@@ -70,7 +70,7 @@ std::string description(const std::string& method, const explain::MapOptions& op
                        config.depth - 1, heads_text(options.query, config));
   }
   for (const auto& [name, summary] : map_methods()) {
-    if (name == method) return name + ": " + summary;
+    if (name == method) return fmt::format("{}: {}", name, summary);
   }
   throw UsageError("unknown method " + in_quotes(method));
 }
