@@ -87,7 +87,9 @@ std::string value_text(const CLI::Option& option) {
   if (option.count() == 0) {
     if (is_flag(option)) return "false";
     const std::string value = option.get_default_str();
-    return value.empty() || value == "[]" ? "null" : yaml_scalar(value);
+    if (value.empty() || value == "[]") return "null";
+    const bool is_bare_list = option.get_items_expected_max() > 1 && !value.starts_with('[');
+    return is_bare_list ? fmt::format("[{}]", yaml_scalar(value)) : yaml_scalar(value);
   }
   if (option.get_items_expected_max() <= 1) return yaml_scalar(option.results().back());
   std::vector<std::string> items;
