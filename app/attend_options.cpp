@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 /// "2,98": percentiles.
 /// \throws UsageError
 std::pair<double, double> parse_clip(const std::string& text) {
-  const auto [low, high] = parse_point(text);
+  const auto [low, high] = parse_pair(text);
   if (low >= 0 && low < high && high <= 100) return {low, high};
   throw UsageError(in_quotes(text) + ": expected two percentiles, 0 <= LOW < HIGH <= 100");
 }
@@ -63,7 +63,7 @@ void add_map_options(CLI::App& command, AttendOptions& options) {
       .add_option("--from", options.from,
                   "attention of the patch at this pixel of the photo, not of the class token")
       ->type_name("X,Y")
-      ->check(accepted_by(parse_point))
+      ->check(accepted_by(parse_pair))
       ->group(group);
   command.add_option("--grid", options.maps.grid, "every head, layer or method side by side")
       ->type_name("heads|layers|methods")
@@ -166,18 +166,6 @@ Examples:
   vitascope attend photos/ --model build/models/everyday --method relevance --class cat --output maps/)";
 
 }  // namespace
-
-std::pair<double, double> parse_point(const std::string& text) {
-  const auto comma = text.find(',');
-  std::size_t first = 0, second = 0;
-  try {
-    const double a = std::stod(text.substr(0, comma), &first);
-    const double b = std::stod(text.substr(comma + 1), &second);
-    if (first == comma && second == text.size() - comma - 1) return {a, b};
-  } catch (const std::logic_error&) {  // no number
-  }
-  throw UsageError(in_quotes(text) + " is not two numbers; expected A,B");
-}
 
 bool names_a_picture(const std::string& path) {
   if (path.ends_with('/') || fs::is_directory(path) || !fs::path(path).has_extension())

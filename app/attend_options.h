@@ -38,10 +38,6 @@ struct AttendOptions {
 /// Declares all of them.
 void add_attend_options(CLI::App& command, AttendOptions& options);
 
-/// "120,80": a pixel of the photo.
-/// \throws UsageError
-std::pair<double, double> parse_point(const std::string& text);
-
 /// Whether --output names a picture, by its ending, and not a folder: one that is there, has no
 /// ending, or ends in a slash.
 /// \throws UsageError when the ending is none of a picture's

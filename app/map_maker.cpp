@@ -4,25 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "app/device.h"
+#include "app/likeliest.h"
 #include "app/values.h"
 #include "vit/error.h"
 #include "vit/explain/layer.h"
 #include "vit/explain/perturbation.h"
 #include "vit/image/preprocess.h"
-#include "vit/text.h"
 
 namespace vitascope::app {
 namespace {
-
-std::optional<int> number_of(std::string_view text) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -34,7 +26,7 @@ at::Tensor on_device(const weights::Model& model, const at::Tensor& pixels) {
   return pixels.to(device_of(model.network));
 }
 
-constexpr int kLikeliest = 5;
+constexpr std::size_t kLikeliest = 5;
 
 /// Above this many patches the attention between all of them is left out: it would be the most of
 /// what is in memory, and of a page.
@@ -79,21 +71,13 @@ void ask_from(std::pair<double, double> point, const image::View& view, model::G
   }
 }
 
-/// The chosen classes of logits [1, classes].
-std::vector<ExplainedClass> classes_of(const weights::Model& model, const at::Tensor& logits,
-                                       const ClassChoice& choice) {
-  const at::Tensor probabilities =
-      model.network.probabilities(logits).to(at::kCPU, at::kFloat).squeeze(0);
-  const auto at = [&](std::int64_t index) -> ExplainedClass {
-    return {static_cast<int>(index), model.labels[static_cast<std::size_t>(index)],
-            probabilities[index].item<double>()};
-  };
-  if (choice.index) return {at(*choice.index)};
-  const at::Tensor order = probabilities.argsort(/*stable=*/true, /*dim=*/0, /*descending=*/true);
-  std::vector<ExplainedClass> classes;
-  classes.reserve(static_cast<std::size_t>(choice.top));
-  for (int i = 0; i < choice.top; ++i) classes.push_back(at(order[i].item<std::int64_t>()));
-  return classes;
+/// The chosen classes.
+/// \param probabilities [1, classes]
+std::vector<Prediction> chosen(const at::Tensor& probabilities,
+                               const std::vector<std::string>& labels, const ClassChoice& choice) {
+  if (!choice.index) return likeliest(probabilities, labels, static_cast<std::size_t>(choice.top));
+  const auto index = static_cast<std::size_t>(*choice.index);
+  return {{*choice.index, labels[index], probabilities.const_data_ptr<float>()[index]}};
 }
 
 }  // namespace
@@ -102,22 +86,21 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
   const int count = static_cast<int>(labels.size());
   if (text == "predicted") return {};
   if (text.starts_with("top-")) {
-    const auto top = number_of(std::string_view(text).substr(4));
+    const auto top = parse_whole<int>(std::string_view(text).substr(4));
     if (top && *top >= 1) return {std::min(*top, count), {}};
   }
   for (int i = 0; i < count; ++i) {
     if (lower(labels[static_cast<std::size_t>(i)]) == lower(text)) return {1, i};
   }
-  if (const auto index = number_of(text)) {
+  if (const auto index = parse_whole<int>(text)) {
     if (*index >= 0 && *index < count) return {1, index};
     throw UsageError(
         fmt::format("--class {}: the model has {} classes, 0 to {}", text, count, count - 1));
   }
-  const std::string nearest = nearest_name(text, labels);
   throw UsageError(fmt::format(
       "--class {}: the model has no such class{} (a class is predicted, top-K, a number, or one of "
       "the labels that 'vitascope info' lists)",
-      in_quotes(text), nearest.empty() ? "" : "; did you mean " + in_quotes(nearest) + "?"));
+      in_quotes(text), suggestion(text, labels)));
 }
 
 MapMaker::MapMaker(const weights::Model& model, const RunOptions& run,
@@ -158,24 +141,26 @@ void MapMaker::add_maps(const at::Tensor& pixels, const image::View& view,
   for (const MapRequest& request : requests) wanted = wanted | wanted_by(request);
   explain::Recorded recorded =
       explain::record(model_.network, pixels, wanted, kernels::parse_backend(run_.attention));
-  std::vector<ExplainedClass> classes;
+  std::vector<Prediction> classes;
   if (recorded.output.logits.defined()) {
-    const at::Tensor logits = recorded.output.logits.detach();
-    classes = classes_of(model_, logits, classes_);
-    const int likeliest = std::min(kLikeliest, static_cast<int>(model_.labels.size()));
-    photo.likeliest = classes_of(model_, logits, {likeliest, {}});
+    const at::Tensor probabilities = model_.network.probabilities(recorded.output.logits)
+                                         .detach()
+                                         .to(at::kCPU, at::kFloat)
+                                         .contiguous();
+    classes = chosen(probabilities, model_.labels, classes_);
+    photo.likeliest = likeliest(probabilities, model_.labels, kLikeliest);
   }
   if (keep_layers_) photo.layers = layers_of(recorded);
   photo.maps = maps_of(requests, classes, pixels, recorded);
 }
 
 std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
-                                        const std::vector<ExplainedClass>& classes,
+                                        const std::vector<Prediction>& classes,
                                         const at::Tensor& pixels,
                                         explain::Recorded& recorded) const {
   // In the order of the requests, whatever the order in which they are served.
   std::vector<std::vector<PhotoMap>> maps(requests.size());
-  const auto read = [&](std::size_t i, const std::optional<ExplainedClass>& of_class) {
+  const auto read = [&](std::size_t i, const std::optional<Prediction>& of_class) {
     const MapRequest& request = requests[i];
     const explain::Method& method = explain::find_method(request.method);
     maps[i].push_back({request, method.map(recorded, request.options), of_class});
@@ -183,7 +168,7 @@ std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!needs_class(requests[i])) read(i, {});
   }
-  for (const ExplainedClass& one : classes) {
+  for (const Prediction& one : classes) {
     if (recorded.wanted.gradients()) explain::take_gradients(model_.network, recorded, {one.index});
     for (std::size_t i = 0; i < requests.size(); ++i) {
       if (wanted_by(requests[i]).gradients()) read(i, one);
@@ -206,7 +191,7 @@ std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
 }
 
 at::Tensor MapMaker::perturbed(const MapRequest& request, const at::Tensor& pixels,
-                               model::Grid grid, const std::vector<ExplainedClass>& classes) const {
+                               model::Grid grid, const std::vector<Prediction>& classes) const {
   const c10::InferenceMode inference;
   const auto scores = [&](const at::Tensor& batch) {
     const model::Output output = model_.network.forward(
@@ -218,7 +203,7 @@ at::Tensor MapMaker::perturbed(const MapRequest& request, const at::Tensor& pixe
                                    }};
   std::vector<std::int64_t> indices;
   indices.reserve(classes.size());
-  for (const ExplainedClass& one : classes) indices.push_back(one.index);
+  for (const Prediction& one : classes) indices.push_back(one.index);
   const at::Tensor picture = pixels.cpu();
   at::Tensor maps;
   if (request.method == "rise") {

@@ -7,6 +7,7 @@
 
 #include "app/map_requests.h"
 #include "app/options.h"
+#include "vit/classifier.h"
 #include "vit/image/picture.h"
 #include "vit/image/view.h"
 
@@ -31,18 +32,11 @@ struct PerturbationChoice {
   int rise_masks = 1000;
 };
 
-/// A class of the model, and how probable it is.
-struct ExplainedClass {
-  int index = 0;
-  std::string label;
-  double probability = 0;
-};
-
 /// A map of a photo.
 struct PhotoMap {
   MapRequest request;
   explain::Map map;
-  std::optional<ExplainedClass> of_class;  ///< nothing where the method explains none
+  std::optional<Prediction> of_class;  ///< nothing where the method explains none
 };
 
 /// Attention of one layer.
@@ -57,12 +51,11 @@ struct ExplainedPhoto {
   image::Picture picture;
   image::View view;
   model::Grid grid;
-  std::vector<ExplainedClass>
-      likeliest;  ///< a few, the first is the prediction; of a backbone none
+  std::vector<Prediction> likeliest;  ///< a few, the first leads; of a backbone none
   std::vector<PhotoMap> maps;
   std::vector<LayerMaps> layers;  ///< where they are to be kept
 
-  std::optional<ExplainedClass> predicted() const {
+  std::optional<Prediction> predicted() const {
     return likeliest.empty() ? std::nullopt : std::optional(likeliest.front());
   }
 };
@@ -90,11 +83,11 @@ class MapMaker {
  private:
   void add_maps(const at::Tensor& pixels, const image::View& view, ExplainedPhoto& photo) const;
   std::vector<PhotoMap> maps_of(const std::vector<MapRequest>& requests,
-                                const std::vector<ExplainedClass>& classes,
-                                const at::Tensor& pixels, explain::Recorded& recorded) const;
+                                const std::vector<Prediction>& classes, const at::Tensor& pixels,
+                                explain::Recorded& recorded) const;
   /// [classes, rows, columns]
   at::Tensor perturbed(const MapRequest& request, const at::Tensor& pixels, model::Grid grid,
-                       const std::vector<ExplainedClass>& classes) const;
+                       const std::vector<Prediction>& classes) const;
 
   const weights::Model& model_;
   RunOptions run_;

@@ -28,7 +28,7 @@ drawing::Range range_of_all(const ExplainedPhoto& photo, const drawing::OverlayS
   return drawing::percentile_range(std::move(all), style.low_percentile, style.high_percentile);
 }
 
-std::string class_text(const ExplainedClass& one) {
+std::string class_text(const Prediction& one) {
   return fmt::format("{} {:.3f}", printable(one.label), one.probability);
 }
 

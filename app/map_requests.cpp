@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-
 #include "app/values.h"
 #include "vit/error.h"
 
@@ -31,10 +28,8 @@ void set_heads(const std::string& head, const model::Config& config, explain::Qu
     query.fusion = head == "max" ? explain::HeadFusion::max : explain::HeadFusion::min;
     return;
   }
-  int number = 0;
-  const char* end = head.data() + head.size();
-  const auto [last, error] = std::from_chars(head.data(), end, number);
-  if (error != std::errc() || last != end || number < 0 || number >= config.heads) {
+  const auto number = parse_whole<int>(head);
+  if (!number || *number < 0 || *number >= config.heads) {
     throw UsageError(fmt::format("--head {}: the model has {} heads, 0 to {}; or mean, max, min",
                                  in_quotes(head), config.heads, config.heads - 1));
   }

@@ -26,7 +26,7 @@ Peak peak_of(const PhotoMap& one, const image::View& view) {
   return {at / columns, at % columns, view.cell(at / columns, at % columns, rows, columns)};
 }
 
-Json class_json(const std::optional<ExplainedClass>& one) {
+Json class_json(const std::optional<Prediction>& one) {
   if (!one) return nullptr;
   return {{"index", one->index}, {"label", one->label}, {"probability", one->probability}};
 }

@@ -209,6 +209,10 @@ int apply_threads(const RunOptions& run) {
   return threads;
 }
 
+image::DecodeOptions decode_options(const PhotoOptions& options) {
+  return {options.max_pixels, options.allow_truncated};
+}
+
 std::vector<std::string> find_photos(const PhotoOptions& options, int& failed) {
   if (options.inputs.empty()) {
     throw UsageError("no photos are given; name files, folders or globs, or - for a list on stdin");

@@ -77,6 +77,9 @@ int thread_count(const RunOptions& run);
 /// Sets LibTorch's threads to thread_count(run); returns the number.
 int apply_threads(const RunOptions& run);
 
+/// What decoders may take.
+image::DecodeOptions decode_options(const PhotoOptions& options);
+
 /// Photos of the inputs ('-' reads a list from stdin, one path a line); failures are printed to
 /// stderr and counted in `failed`.
 /// \throws UsageError when no input was given at all

@@ -98,8 +98,7 @@ datasets::LoaderOptions loader_options(const RunOptions& run, const PhotoOptions
   loader.threads = thread_count(run);
   loader.ahead = std::max<std::size_t>(loader.ahead, 2 * static_cast<std::size_t>(run.batch_size));
   loader.overlap = on_gpu;
-  loader.decode.max_megapixels = options.max_pixels;
-  loader.decode.allow_truncated = options.allow_truncated;
+  loader.decode = decode_options(options);
   return loader;
 }
 

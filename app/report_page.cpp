@@ -68,9 +68,7 @@ report::Report page_of(const ExplainedPhoto& photo, const weights::Model& model)
   page.cell = photo.view.cell(0, 0, page.rows, page.columns);
   page.seen = photo.view.seen();
   page.source = source_of(model.network.config());
-  for (const ExplainedClass& one : photo.likeliest) {
-    page.predictions.push_back({one.index, one.label, one.probability});
-  }
+  page.predictions = photo.likeliest;
   for (const LayerMaps& layer : photo.layers) {
     page.layers.push_back(
         {layer.layer, numbers(layer.heads),

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -15,13 +14,21 @@ namespace {
 
 constexpr int kLargestSide = 16384;  // pixels; far above any model, far below an overflow
 
-template <typename T>
-std::optional<T> parse_whole(std::string_view text) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
-  return value;
+/// N finite numbers with commas between them, or nothing.
+template <typename T, std::size_t N>
+std::optional<std::array<T, N>> parse_list(std::string_view text) {
+  std::array<T, N> numbers{};
+  for (std::size_t i = 0; i < N; ++i) {
+    const std::size_t comma = text.find(',');
+    const auto value = parse_whole<T>(text.substr(0, comma));
+    const bool last = i + 1 == N;
+    if (!value || !std::isfinite(*value) || last != (comma == std::string_view::npos)) {
+      return std::nullopt;
+    }
+    numbers[i] = *value;
+    if (!last) text.remove_prefix(comma + 1);
+  }
+  return numbers;
 }
 
 std::optional<int> parse_side(std::string_view text) {
@@ -38,12 +45,6 @@ std::optional<image::Size> try_size(std::string_view text) {
   return image::Size{*width, *height};
 }
 
-/// "; did you mean 'bicubic'?" or nothing.
-std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
-  const std::string nearest = nearest_name(word, names);
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
-}
-
 std::string none_of(const std::string& word, const std::vector<std::string>& names) {
   return fmt::format("{} is none of {}{}", in_quotes(word), fmt::join(names, ", "),
                      suggestion(word, names));
@@ -52,6 +53,11 @@ std::string none_of(const std::string& word, const std::vector<std::string>& nam
 }  // namespace
 
 std::string in_quotes(const std::string& text) { return "'" + printable(text) + "'"; }
+
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
+  const std::string nearest = nearest_name(word, names);
+  return nearest.empty() ? "" : "; did you mean " + in_quotes(nearest) + "?";
+}
 
 std::string usage_message(const std::function<void()>& parse) {
   try {
@@ -102,20 +108,14 @@ image::Size parse_size(const std::string& text) {
 }
 
 std::array<float, 3> parse_channels(const std::string& text) {
-  std::array<float, 3> channels{};
-  std::string_view rest = text;
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    const std::size_t comma = rest.find(',');
-    const auto value = parse_whole<float>(rest.substr(0, comma));
-    const bool last = i + 1 == channels.size();
-    if (!value || !std::isfinite(*value) || last != (comma == std::string_view::npos)) {
-      throw UsageError(in_quotes(text) +
-                       " is not three numbers (red, green, blue), as in 0.485,0.456,0.406");
-    }
-    channels[i] = *value;
-    if (!last) rest.remove_prefix(comma + 1);
-  }
-  return channels;
+  if (const auto channels = parse_list<float, 3>(text)) return *channels;
+  throw UsageError(in_quotes(text) +
+                   " is not three numbers (red, green, blue), as in 0.485,0.456,0.406");
+}
+
+std::pair<double, double> parse_pair(const std::string& text) {
+  if (const auto pair = parse_list<double, 2>(text)) return {(*pair)[0], (*pair)[1]};
+  throw UsageError(in_quotes(text) + " is not two numbers; expected A,B");
 }
 
 image::Filter parse_filter(const std::string& text) {

@@ -2,8 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vit/image/specification.h"
@@ -22,10 +25,22 @@ CLI::Validator number(double least, double most);
 /// One of `names`; a near miss is answered with the name that was probably meant.
 CLI::Validator one_of(std::vector<std::string> names);
 
-/// Text that `parse` accepts; the message of the UsageError that it throws otherwise is the answer.
-/// A validator for CLI11 that accepts what `parse` takes without a UsageError.
-template <typename Parse>
-CLI::Validator accepted_by(Parse parse);
+/// The number that all of `text` is, or nothing.
+template <typename T>
+std::optional<T> parse_whole(std::string_view text) {
+  T value{};
+  const char* end = text.data() + text.size();
+  const auto result = std::from_chars(text.data(), end, value);
+  if (result.ec != std::errc() || result.ptr != end) return std::nullopt;
+  return value;
+}
+
+/// "120,80".
+/// \throws UsageError
+std::pair<double, double> parse_pair(const std::string& text);
+
+/// "; did you mean 'bicubic'?", or nothing where no name is near.
+std::string suggestion(const std::string& word, const std::vector<std::string>& names);
 
 /// "224" or "224x196" (height x width).
 /// \throws UsageError saying what was got and what was expected

@@ -19,6 +19,7 @@
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/report_page.h"
+#include "app/values.h"
 #include "vit/error.h"
 
 namespace vitascope::app {
@@ -71,14 +72,11 @@ class Attend {
  private:
   static std::optional<std::pair<double, double>> point(const AttendOptions& options) {
     if (options.from.empty()) return std::nullopt;
-    return parse_point(options.from);
+    return parse_pair(options.from);
   }
 
   void one(const std::string& path, const std::string& file, Progress& progress) {
-    image::DecodeOptions decode;
-    decode.max_megapixels = options_.photos.max_pixels;
-    decode.allow_truncated = options_.photos.allow_truncated;
-    const ExplainedPhoto photo = maker_.explain(path, decode);
+    const ExplainedPhoto photo = maker_.explain(path, decode_options(options_.photos));
     steps_.reset();
     if (!file.empty()) {
       drawing::write_picture(file, draw_maps(photo, style_, font_), options_.force);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <optional>
 
+#include "app/likeliest.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "app/photo_run.h"
@@ -48,25 +48,6 @@ Selection selection(const ClassifyOptions& options, const model::Config& config)
   return {static_cast<std::size_t>(std::min(top, config.classes)), threshold};
 }
 
-/// \param probabilities [1, classes], float32
-std::vector<Prediction> likeliest(const at::Tensor& probabilities, const Selection& selection,
-                                  const std::vector<std::string>& labels) {
-  const float* values = probabilities.const_data_ptr<float>();
-  std::vector<int> order(static_cast<std::size_t>(probabilities.numel()));
-  std::iota(order.begin(), order.end(), 0);
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(selection.top);
-  std::partial_sort(order.begin(), end, order.end(), [values](int a, int b) {
-    return values[a] != values[b] ? values[a] > values[b] : a < b;
-  });
-  std::vector<Prediction> predictions;
-  for (auto index = order.begin(); index != end; ++index) {
-    const double probability = values[*index];
-    if (probability < selection.threshold) break;
-    predictions.push_back({*index, labels[static_cast<std::size_t>(*index)], probability});
-  }
-  return predictions;
-}
-
 /// \throws InputError when the model's answer is no number
 output::Classification classification(const PhotoResult& result, const weights::Model& model,
                                       const Selection& selection) {
@@ -78,7 +59,7 @@ output::Classification classification(const PhotoResult& result, const weights::
   }
   return {photo.path,
           photo.size,
-          likeliest(probabilities, selection, model.labels),
+          likeliest(probabilities, model.labels, selection.top, selection.threshold),
           {photo.decode_seconds * 1e3, photo.prepare_seconds * 1e3, result.model_milliseconds}};
 }
 
