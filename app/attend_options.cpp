@@ -27,14 +27,14 @@ std::pair<double, double> parse_clip(const std::string& text) {
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& [name, summary] : map_methods()) names.push_back(name);
+  for (const explain::Method& method : explain::methods()) names.emplace_back(method.name);
   return names;
 }
 
 std::string methods_help() {
   std::string text = "Methods:\n";
-  for (const auto& [name, summary] : map_methods()) {
-    text += fmt::format("  {:<17} {}\n", name, summary);
+  for (const explain::Method& method : explain::methods()) {
+    text += fmt::format("  {:<17} {}\n", method.name, method.summary);
   }
   return text;
 }
@@ -83,18 +83,18 @@ void add_map_options(CLI::App& command, AttendOptions& options) {
       ->check(one_of({"first", "class-column", "none"}))
       ->group(group);
   command
-      .add_option("--occlusion-edge", options.perturbation.occlusion_edge,
+      .add_option("--occlusion-edge", options.maps.occlusion.edge,
                   "edge of occlusion's square, in input pixels; 0: a patch")
       ->type_name("N")
       ->check(whole_number(0, 4096))
       ->group(group);
   command
-      .add_option("--occlusion-stride", options.perturbation.occlusion_stride,
+      .add_option("--occlusion-stride", options.maps.occlusion.stride,
                   "from one square to the next; 0: its edge")
       ->type_name("N")
       ->check(whole_number(0, 4096))
       ->group(group);
-  command.add_option("--rise-masks", options.perturbation.rise_masks, "passes that rise takes")
+  command.add_option("--rise-masks", options.maps.rise_masks, "passes that rise takes")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000))
       ->group(group);

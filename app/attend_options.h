@@ -20,7 +20,6 @@ struct AttendOptions {
   RunOptions run;
   PhotoOptions photos;
   MapChoice maps;
-  PerturbationChoice perturbation;
   std::string of_class = "predicted";
   std::string from;
   std::string output;

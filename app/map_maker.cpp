@@ -9,8 +9,8 @@
 #include "app/likeliest.h"
 #include "app/values.h"
 #include "vit/error.h"
+#include "vit/explain/answers.h"
 #include "vit/explain/layer.h"
-#include "vit/explain/perturbation.h"
 #include "vit/image/preprocess.h"
 
 namespace vitascope::app {
@@ -105,13 +105,11 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
 
 MapMaker::MapMaker(const weights::Model& model, const RunOptions& run,
                    std::vector<MapRequest> requests, ClassChoice classes,
-                   PerturbationChoice perturbation, std::optional<std::pair<double, double>> point,
-                   bool keep_layers, GoOn go_on)
+                   std::optional<std::pair<double, double>> point, bool keep_layers, GoOn go_on)
     : model_(model),
       run_(run),
       requests_(std::move(requests)),
       classes_(classes),
-      perturbation_(perturbation),
       point_(point),
       keep_layers_(keep_layers),
       go_on_(std::move(go_on)) {}
@@ -138,7 +136,7 @@ void MapMaker::add_maps(const at::Tensor& pixels, const image::View& view,
   if (point_) ask_from(*point_, view, photo.grid, requests);
   explain::Wanted wanted;
   wanted.attention = keep_layers_;
-  for (const MapRequest& request : requests) wanted = wanted | wanted_by(request);
+  for (const MapRequest& request : requests) wanted = wanted | request.method->wanted;
   explain::Recorded recorded =
       explain::record(model_.network, pixels, wanted, kernels::parse_backend(run_.attention));
   std::vector<Prediction> classes;
@@ -162,25 +160,22 @@ std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
   std::vector<std::vector<PhotoMap>> maps(requests.size());
   const auto read = [&](std::size_t i, const std::optional<Prediction>& of_class) {
     const MapRequest& request = requests[i];
-    const explain::Method& method = explain::find_method(request.method);
-    maps[i].push_back({request, method.map(recorded, request.options), of_class});
+    maps[i].push_back({request, request.method->read(recorded, request.options), of_class});
   };
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!needs_class(requests[i])) read(i, {});
+    if (!requests[i].method->needs_class()) read(i, {});
   }
   for (const Prediction& one : classes) {
     if (recorded.wanted.gradients()) explain::take_gradients(model_.network, recorded, {one.index});
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (wanted_by(requests[i]).gradients()) read(i, one);
+      if (requests[i].method->wanted.gradients()) read(i, one);
     }
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!needs_class(requests[i]) || wanted_by(requests[i]).gradients()) continue;
-    const at::Tensor perturbed_maps = perturbed(requests[i], pixels, recorded.grid, classes);
+    if (requests[i].method->probe == nullptr) continue;
+    const std::vector<explain::Map> of_classes = probed(requests[i], pixels, classes);
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      explain::Map map{perturbed_maps[static_cast<std::int64_t>(k)], requests[i].method};
-      map.class_index = classes[k].index;
-      maps[i].push_back({requests[i], map, classes[k]});
+      maps[i].push_back({requests[i], of_classes[k], classes[k]});
     }
   }
   std::vector<PhotoMap> all;
@@ -190,34 +185,18 @@ std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
   return all;
 }
 
-at::Tensor MapMaker::perturbed(const MapRequest& request, const at::Tensor& pixels,
-                               model::Grid grid, const std::vector<Prediction>& classes) const {
-  const c10::InferenceMode inference;
-  const auto scores = [&](const at::Tensor& batch) {
-    const model::Output output = model_.network.forward(
-        on_device(model_, batch), {.backend = kernels::parse_backend(run_.attention)});
-    return model_.network.probabilities(output.logits);
-  };
+std::vector<explain::Map> MapMaker::probed(const MapRequest& request, const at::Tensor& pixels,
+                                           const std::vector<Prediction>& classes) const {
   const explain::Batching batching{run_.batch_size, [&](std::int64_t done, std::int64_t all) {
-                                     if (!go_on_(request.method, done, all)) throw Stopped();
+                                     if (!go_on_(request.name(), done, all)) throw Stopped();
                                    }};
   std::vector<std::int64_t> indices;
   indices.reserve(classes.size());
   for (const Prediction& one : classes) indices.push_back(one.index);
-  const at::Tensor picture = pixels.cpu();
-  at::Tensor maps;
-  if (request.method == "rise") {
-    explain::RiseOptions options;
-    options.masks = perturbation_.rise_masks;
-    options.seed = request.options.seed;
-    maps = explain::rise(scores, picture, indices, options, batching);
-  } else {
-    const int patch = model_.network.config().patch;
-    const int edge = perturbation_.occlusion_edge > 0 ? perturbation_.occlusion_edge : patch;
-    const int stride = perturbation_.occlusion_stride > 0 ? perturbation_.occlusion_stride : edge;
-    maps = explain::occlusion(scores, picture, indices, {edge, stride, {}}, batching);
-  }
-  return explain::cell_means(maps, grid.rows, grid.columns).to(at::kFloat);
+  return explain::probed_maps(
+      *request.method,
+      explain::probabilities_of(model_.network, kernels::parse_backend(run_.attention)), pixels,
+      indices, model_.network.config().patch, request.options, batching);
 }
 
 }  // namespace vitascope::app

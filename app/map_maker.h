@@ -25,13 +25,6 @@ struct ClassChoice {
 /// \throws UsageError with the nearest labels
 ClassChoice parse_class(const std::string& text, const std::vector<std::string>& labels);
 
-/// What occlusion and RISE are told.
-struct PerturbationChoice {
-  int occlusion_edge = 0;    ///< in input pixels; 0: the patch edge
-  int occlusion_stride = 0;  ///< 0: the edge
-  int rise_masks = 1000;
-};
-
 /// A map of a photo.
 struct PhotoMap {
   MapRequest request;
@@ -70,8 +63,8 @@ class MapMaker {
   ///        class token
   /// \param keep_layers attention of every layer too, for the page
   MapMaker(const weights::Model& model, const RunOptions& run, std::vector<MapRequest> requests,
-           ClassChoice classes, PerturbationChoice perturbation,
-           std::optional<std::pair<double, double>> point, bool keep_layers, GoOn go_on);
+           ClassChoice classes, std::optional<std::pair<double, double>> point, bool keep_layers,
+           GoOn go_on);
 
   /// \throws InputError when the photo can't be read, does not fit the patches, or was not seen at
   ///         the point; Stopped when go_on said so
@@ -85,15 +78,13 @@ class MapMaker {
   std::vector<PhotoMap> maps_of(const std::vector<MapRequest>& requests,
                                 const std::vector<Prediction>& classes, const at::Tensor& pixels,
                                 explain::Recorded& recorded) const;
-  /// [classes, rows, columns]
-  at::Tensor perturbed(const MapRequest& request, const at::Tensor& pixels, model::Grid grid,
-                       const std::vector<Prediction>& classes) const;
+  std::vector<explain::Map> probed(const MapRequest& request, const at::Tensor& pixels,
+                                   const std::vector<Prediction>& classes) const;
 
   const weights::Model& model_;
   RunOptions run_;
   std::vector<MapRequest> requests_;
   ClassChoice classes_;
-  PerturbationChoice perturbation_;
   std::optional<std::pair<double, double>> point_;
   bool keep_layers_;
   GoOn go_on_;

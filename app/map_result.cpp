@@ -39,7 +39,7 @@ Json number_json(const std::optional<Number>& number) {
 Json map_json(const PhotoMap& one, const image::View& view) {
   const Peak peak = peak_of(one, view);
   return {
-      {"method", one.request.method},
+      {"method", one.request.name()},
       {"layer", number_json(one.map.layer)},
       {"head", number_json(one.map.head)},
       {"class", class_json(one.of_class)},

@@ -36,8 +36,7 @@ class Attend {
         style_(map_style(options)),
         format_(output::parse_format(options.format)),
         font_(drawing::Font::find()),
-        maker_(model, options.run, requests, classes, options.perturbation, point(options),
-               !options.html.empty(),
+        maker_(model, options.run, requests, classes, point(options), !options.html.empty(),
                [this](const std::string& method, std::int64_t done, std::int64_t all) {
                  return go_on(method, done, all);
                }),
@@ -96,7 +95,7 @@ class Attend {
   void save_map(const ExplainedPhoto& photo) const {
     const PhotoMap& one = photo.maps.front();
     SavedMap saved{
-        photo.picture.path, model_.name,         one.request.method, one.map.layer, "", {}, "",
+        photo.picture.path, model_.name,         one.request.name(), one.map.layer, "", {}, "",
         photo.view,         one.map.values.cpu()};
     if (one.map.layer)
       saved.heads = one.map.head ? std::to_string(*one.map.head) : options_.maps.head;
