@@ -20,7 +20,7 @@ while (($#)); do
     *) targets+=("$1") && shift ;;
   esac
 done
-((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header)
+((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header instances)
 
 # Sources that each target is there for.
 declare -A sources=(
@@ -33,6 +33,7 @@ declare -A sources=(
                    vit/weights/labels.cpp vit/weights/transformers_config.cpp
                    vit/weights/timm_config.cpp vit/weights/npz_config.cpp"
   [image_header]="vit/image/header.cpp vit/image/exif.cpp $(cd "$root" && echo vit/image/*_header.cpp)"
+  [instances]="datasets/coco_annotations.cpp datasets/mask_region.cpp"
 )
 
 for target in "${targets[@]}"; do
