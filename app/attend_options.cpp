@@ -157,13 +157,15 @@ void add_picture_options(CLI::App& command, AttendOptions& options) {
 }
 
 constexpr const char* kExamples = R"(
-A map shows where information could flow, not why the model decided: compare with --method random.
+A map shows where information could flow, not why the model decided: --audit says how far to believe it.
 
 Examples:
   vitascope attend photo.jpg --model build/models/everyday --output looked.png
   vitascope attend photo.jpg --model build/models/everyday --grid heads --output heads.png
   vitascope attend photo.jpg --model build/models/everyday --method raw,rollout,relevance --html page.html
-  vitascope attend photos/ --model build/models/everyday --method relevance --class cat --output maps/)";
+  vitascope attend photos/ --model build/models/everyday --method relevance --class cat --output maps/
+  vitascope attend photo.jpg --model build/models/everyday --method relevance --audit
+  vitascope attend --data photos/ --model build/models/everyday --audit --masks instances.json --format json)";
 
 }  // namespace
 
@@ -216,10 +218,11 @@ MapStyle map_style(const AttendOptions& options) {
 }
 
 void check_options(const AttendOptions& options) {
-  if (options.output.empty() && options.html.empty()) {
+  check_audit(options.audit);
+  if (options.output.empty() && options.html.empty() && !options.audit.audit) {
     throw UsageError(
         "no picture to write is given; --output takes one (.png, .jpg, .webp) or a folder, --html "
-        "an interactive page");
+        "an interactive page; --audit needs none");
   }
   const bool attends =
       options.maps.grid != "methods" && options.maps.methods == std::vector<std::string>{"raw"};
@@ -250,6 +253,7 @@ void add_attend_options(CLI::App& command, AttendOptions& options) {
   add_photo_options(command, options.photos);
   add_map_options(command, options);
   add_picture_options(command, options);
+  add_audit_options(command, options.audit);
   add_model_options(command, options.model);
   add_run_options(command, options.run);
   command.footer(methods_help() + kExamples);

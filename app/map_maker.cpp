@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "app/device.h"
 #include "app/likeliest.h"
@@ -20,10 +21,6 @@ std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
   return text;
-}
-
-at::Tensor on_device(const weights::Model& model, const at::Tensor& pixels) {
-  return pixels.to(device_of(model.network));
 }
 
 constexpr std::size_t kLikeliest = 5;
@@ -103,16 +100,8 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
       in_quotes(text), suggestion(text, labels)));
 }
 
-MapMaker::MapMaker(const weights::Model& model, const RunOptions& run,
-                   std::vector<MapRequest> requests, ClassChoice classes,
-                   std::optional<std::pair<double, double>> point, bool keep_layers, GoOn go_on)
-    : model_(model),
-      run_(run),
-      requests_(std::move(requests)),
-      classes_(classes),
-      point_(point),
-      keep_layers_(keep_layers),
-      go_on_(std::move(go_on)) {}
+MapMaker::MapMaker(const weights::Model& model, const RunOptions& run, MapWork work, GoOn go_on)
+    : model_(model), run_(run), work_(std::move(work)), go_on_(std::move(go_on)) {}
 
 ExplainedPhoto MapMaker::explain(const std::string& path,
                                  const image::DecodeOptions& decode) const {
@@ -120,36 +109,53 @@ ExplainedPhoto MapMaker::explain(const std::string& path,
   photo.picture = image::decode(path, decode);
   const image::Prepared prepared = image::prepare(photo.picture, *model_.specification);
   photo.view = prepared.view;
-  const at::Tensor pixels = on_device(model_, prepared.pixels.unsqueeze(0));
+  photo.pixels = prepared.pixels.unsqueeze(0).to(device_of(model_.network));
   try {
-    add_maps(pixels, prepared.view, photo);
+    add_maps(photo);
   } catch (const std::invalid_argument& error) {
     throw InputError(path, error.what());
   }
   return photo;
 }
 
-void MapMaker::add_maps(const at::Tensor& pixels, const image::View& view,
-                        ExplainedPhoto& photo) const {
-  photo.grid = model::patch_grid(model_.network.config(), pixels.size(2), pixels.size(3));
-  std::vector<MapRequest> requests = requests_;
-  if (point_) ask_from(*point_, view, photo.grid, requests);
+void MapMaker::add_maps(ExplainedPhoto& photo) const {
+  photo.grid =
+      model::patch_grid(model_.network.config(), photo.pixels.size(2), photo.pixels.size(3));
+  std::vector<MapRequest> requests = work_.requests;
+  if (work_.point) ask_from(*work_.point, photo.view, photo.grid, requests);
+  std::vector<std::vector<MapRequest>> passes{requests};
+  if (work_.apart) {
+    passes.clear();
+    for (const MapRequest& request : requests) passes.push_back({request});
+  }
+  for (const std::vector<MapRequest>& pass : passes) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<PhotoMap> maps = maps_in_one_pass(pass, photo);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    for (PhotoMap& one : maps) one.seconds = taken.count() / static_cast<double>(maps.size());
+    std::ranges::move(maps, std::back_inserter(photo.maps));
+  }
+}
+
+std::vector<PhotoMap> MapMaker::maps_in_one_pass(const std::vector<MapRequest>& requests,
+                                                 ExplainedPhoto& photo) const {
+  const bool keep_layers = work_.keep_layers && photo.layers.empty();
   explain::Wanted wanted;
-  wanted.attention = keep_layers_;
+  wanted.attention = keep_layers;
   for (const MapRequest& request : requests) wanted = wanted | request.method->wanted;
   explain::Recorded recorded =
-      explain::record(model_.network, pixels, wanted, kernels::parse_backend(run_.attention));
+      explain::record(model_.network, photo.pixels, wanted, kernels::parse_backend(run_.attention));
   std::vector<Prediction> classes;
   if (recorded.output.logits.defined()) {
     const at::Tensor probabilities = model_.network.probabilities(recorded.output.logits)
                                          .detach()
                                          .to(at::kCPU, at::kFloat)
                                          .contiguous();
-    classes = chosen(probabilities, model_.labels, classes_);
+    classes = chosen(probabilities, model_.labels, work_.classes);
     photo.likeliest = likeliest(probabilities, model_.labels, kLikeliest);
   }
-  if (keep_layers_) photo.layers = layers_of(recorded);
-  photo.maps = maps_of(requests, classes, pixels, recorded);
+  if (keep_layers) photo.layers = layers_of(recorded);
+  return maps_of(requests, classes, photo.pixels, recorded);
 }
 
 std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
