@@ -35,6 +35,12 @@ std::string with_interval(const Figure& figure) {
                      number(figure.interval->high));
 }
 
+Figure negated(Figure figure) {
+  figure.value = -figure.value;
+  if (figure.interval) figure.interval = {-figure.interval->high, -figure.interval->low};
+  return figure;
+}
+
 std::string subject(const AuditFigures& audit) {
   return audit.photos == 1 ? "For this photo" : fmt::format("Over {} photos", audit.photos);
 }
@@ -58,11 +64,7 @@ std::string faithfulness_sentence(const AuditFigures& audit, const AuditedMapFig
   if (at_best < 0) {
     return fmt::format(
         "{} does worse than {} on deletion, by {}: the answer does not rest on what it marks.",
-        start, compared,
-        with_interval({-gain->value, gain->interval
-                                         ? std::optional(explain::Interval{-gain->interval->high,
-                                                                           -gain->interval->low})
-                                         : std::nullopt}));
+        start, compared, with_interval(negated(*gain)));
   }
   return fmt::format(
       "{} can't be told from {} on deletion: {}. Do not read it as what the answer rests on.",
@@ -77,7 +79,8 @@ std::string weights_sentence(const AuditFigures& audit) {
       "{}{}",
       permuted->value < kMoved ? "only " : "", with_interval(*permuted));
   const auto flips = find_figure(audit.weights, "permutation_flips");
-  if (flips) text += fmt::format(" and changes the predicted class in {:.0f}%", 100 * flips->value);
+  if (flips)
+    text += fmt::format(", and the predicted class in {:.0f}% of shuffles", 100 * flips->value);
   if (const auto adversary = find_figure(audit.weights, "adversary_divergence")) {
     const auto moved = find_figure(audit.weights, "adversary_distance");
     text += fmt::format("; other weights, {} apart of at most {}, give the same answer within {}",

@@ -83,18 +83,24 @@ std::string yaml_scalar(const std::string& value) {
   return safe && !reserved ? value : output::json_string(value);
 }
 
+std::string yaml_list(const std::vector<std::string>& values) {
+  std::vector<std::string> items;
+  items.reserve(values.size());
+  for (const std::string& value : values) items.push_back(yaml_scalar(value));
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
 std::string value_text(const CLI::Option& option) {
   if (option.count() == 0) {
     if (is_flag(option)) return "false";
     const std::string value = option.get_default_str();
     if (value.empty() || value == "[]") return "null";
     const bool is_bare_list = option.get_items_expected_max() > 1 && !value.starts_with('[');
-    return is_bare_list ? fmt::format("[{}]", yaml_scalar(value)) : yaml_scalar(value);
+    // CLI11 puts spaces between the items of a default.
+    return is_bare_list ? yaml_list(CLI::detail::split(value, ' ')) : yaml_scalar(value);
   }
   if (option.get_items_expected_max() <= 1) return yaml_scalar(option.results().back());
-  std::vector<std::string> items;
-  for (const std::string& value : option.results()) items.push_back(yaml_scalar(value));
-  return fmt::format("[{}]", fmt::join(items, ", "));
+  return yaml_list(option.results());
 }
 
 }  // namespace

@@ -99,7 +99,9 @@ TEST_P(MapPlacement, IsBrightestWhereTheSquareIs) {
   weights::Model model;
   model.network = brightness_network();
   model.specification = preparation.specification;
-  const MapMaker maker(model, {}, {.requests = map_requests({}, model.network.config())}, {});
+  MapWork work;
+  work.requests = map_requests({}, model.network.config());
+  const MapMaker maker(model, {}, work, {});
   const ExplainedPhoto photo = maker.explain(path, {});
   std::filesystem::remove(path);
   ASSERT_EQ(photo.picture.size, kUpright);

@@ -103,6 +103,18 @@ TEST_P(GoldenAudit, AnAdversaryKeepsTheAnswer) {
   EXPECT_GT(found.divergence, 0.3);
 }
 
+/// Two classes, the first of which gets the weight of the first token.
+TEST(PermutationAudit, CountsWhenAnotherClassLeads) {
+  const auto answer = [](const at::Tensor& weights) {
+    return at::stack({weights[0][0], 1 - weights[0][0]});
+  };
+  const at::Tensor weights = at::tensor({.9, .1, 0.0}, at::kDouble).unsqueeze(0);
+  const PermutationAudit audit =
+      permutation_audit(answer, weights, {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}});
+  EXPECT_THAT(audit.distances, Pointwise(DoubleNear(1e-12), {0.0, .8, 0.0, .9}));
+  EXPECT_DOUBLE_EQ(audit.flipped, .5);
+}
+
 VITASCOPE_FOR_GOLDEN_VITS(GoldenAudit);
 
 /// y = softmax(w (sum_i alpha_i h_i) + b), of statistics.json.
