@@ -101,7 +101,14 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
 }
 
 MapMaker::MapMaker(const weights::Model& model, const RunOptions& run, MapWork work, GoOn go_on)
-    : model_(model), run_(run), work_(std::move(work)), go_on_(std::move(go_on)) {}
+    : model_(model), run_(run), work_(std::move(work)), go_on_(std::move(go_on)) {
+  const bool probes = std::ranges::any_of(
+      work_.requests, [](const MapRequest& one) { return one.method->probe != nullptr; });
+  if (probes) {
+    probabilities_ =
+        explain::probabilities_of(model.network, kernels::parse_backend(run.attention));
+  }
+}
 
 ExplainedPhoto MapMaker::explain(const std::string& path,
                                  const image::DecodeOptions& decode) const {
@@ -199,10 +206,8 @@ std::vector<explain::Map> MapMaker::probed(const MapRequest& request, const at::
   std::vector<std::int64_t> indices;
   indices.reserve(classes.size());
   for (const Prediction& one : classes) indices.push_back(one.index);
-  return explain::probed_maps(
-      *request.method,
-      explain::probabilities_of(model_.network, kernels::parse_backend(run_.attention)), pixels,
-      indices, model_.network.config().patch, request.options, batching);
+  return explain::probed_maps(*request.method, probabilities_, pixels, indices,
+                              model_.network.config().patch, request.options, batching);
 }
 
 }  // namespace vitascope::app

@@ -94,6 +94,7 @@ class MapMaker {
   RunOptions run_;
   MapWork work_;
   GoOn go_on_;
+  explain::Scores probabilities_;  ///< of methods of many passes; empty where there is none
 };
 
 }  // namespace vitascope::app

@@ -3,16 +3,22 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include <utility>
+
+#include "kernels/linear.h"
 #include "vit/explain/layer.h"
 #include "vit/explain/record.h"
 
 namespace vitascope::explain {
 
 Scores probabilities_of(const model::VisionTransformer& network, kernels::Backend backend) {
-  return [&network, backend](const at::Tensor& pixels) {
+  model::VisionTransformer quick = network;  // shares what is not packed
+  for (at::Tensor* weight : quick.product_weights()) {
+    if (weight->is_cpu()) *weight = kernels::pack(*weight);
+  }
+  return [quick = std::move(quick), backend](const at::Tensor& pixels) {
     const c10::InferenceMode inference;
-    const model::Output output = network.forward(pixels, {.backend = backend});
-    return network.probabilities(output.logits);
+    return quick.probabilities(quick.forward(pixels, {.backend = backend}).logits);
   };
 }
 

@@ -10,8 +10,9 @@
 /// A network as a function: of pixels, or of attention weights.
 namespace vitascope::explain {
 
-/// Normalised pixels on any device -> probabilities, in inference mode.
-/// \param network outlives the function
+/// Normalised pixels on any device -> probabilities, in inference mode. The function holds a copy
+/// of the network whose weights are packed where that is quicker: for answers to many pictures.
+/// \param network with plain weights
 Scores probabilities_of(const model::VisionTransformer& network,
                         kernels::Backend backend = kernels::Backend::automatic);
 

@@ -34,8 +34,10 @@ Auditor::Auditor(const model::VisionTransformer& network, image::Specification s
       options_(options),
       backend_(backend),
       batch_size_(batch_size),
-      progress_(std::move(progress)),
-      probabilities_(probabilities_of(network, backend)) {
+      progress_(std::move(progress)) {
+  if (network.config().classes > 0 && (options.parts.faithfulness || options.parts.weights)) {
+    probabilities_ = probabilities_of(network, backend);
+  }
   if (options.parts.model) forgetful_ = cascade(network, options.seed);
 }
 
