@@ -8,6 +8,7 @@
 #include "app/device.h"
 #include "app/values.h"
 #include "vit/error.h"
+#include "vit/explain/statistics.h"
 #include "vit/image/preprocess.h"
 
 namespace vitascope::app {

@@ -20,7 +20,7 @@ AuditFigures audit_of(explain::Figures map, explain::Figures weights = {}) {
 Figure sure(double value, double low, double high) {
   Figure figure;
   figure.value = value;
-  figure.interval = explain::Interval{low, high};
+  figure.interval = metrics::Interval{low, high};
   return figure;
 }
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "vit/explain/random_numbers.h"
 #include "vit/explain/statistics.h"
+#include "vit/random_numbers.h"
 
 namespace vitascope::explain {
 namespace {

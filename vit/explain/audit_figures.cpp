@@ -1,5 +1,7 @@
 #include "vit/explain/audit_figures.h"
 
+#include "vit/explain/statistics.h"
+
 namespace vitascope::explain {
 namespace {
 
@@ -44,7 +46,7 @@ std::vector<double> column(const std::vector<Figures>& controls, std::string_vie
 
 Figure mean_with_interval(const std::vector<double>& values) {
   Figure figure{mean(values), {}, static_cast<std::int64_t>(values.size())};
-  if (values.size() > 1) figure.interval = bootstrap_mean(values);
+  if (values.size() > 1) figure.interval = metrics::bootstrap_mean(values);
   return figure;
 }
 

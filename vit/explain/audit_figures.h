@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "vit/explain/audit.h"
-#include "vit/explain/statistics.h"
+#include "vit/metrics/bootstrap.h"
 
 /// \file
 /// What an audit found as single numbers, by name: of one photo, or the means over many.
@@ -33,8 +33,8 @@ const std::vector<FigureKind>& weight_figure_kinds();
 /// A number, and how sure it is.
 struct Figure {
   double value = 0;
-  std::optional<Interval> interval{};  ///< 95 % by the bootstrap
-  std::int64_t photos = 1;             ///< that it is the mean of
+  std::optional<metrics::Interval> interval{};  ///< 95 % by the bootstrap
+  std::int64_t photos = 1;                      ///< that it is the mean of
 };
 
 /// Numbers by the key of their kind; what was not measured is not there.

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "vit/error.h"
-#include "vit/explain/random_numbers.h"
+#include "vit/random_numbers.h"
 
 namespace vitascope::explain {
 namespace {

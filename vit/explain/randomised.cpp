@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "vit/explain/random_numbers.h"
 #include "vit/explain/statistics.h"
+#include "vit/random_numbers.h"
 
 namespace vitascope::explain {
 namespace {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 
-#include "vit/explain/random_numbers.h"
+#include "vit/metrics/bootstrap.h"
 
 namespace vitascope::explain {
 namespace {
@@ -48,14 +49,6 @@ std::vector<double> ranks(Values x) {
     result.push_back(static_cast<double>((first - order.begin()) + (last - order.begin()) - 1) / 2);
   }
   return result;
-}
-
-/// The value that a share of the sorted ones lies below.
-double quantile(const std::vector<double>& order, double share) {
-  const double place = share * static_cast<double>(order.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, order.size() - 1);
-  return std::lerp(order[below], order[above], place - static_cast<double>(below));
 }
 
 }  // namespace
@@ -161,30 +154,12 @@ std::vector<double> min_max(Values x) {
 
 double median(Values x) {
   require_values(x);
-  return quantile(sorted(x), 0.5);
+  return metrics::quantile(sorted(x), 0.5);
 }
 
 double mean(Values x) {
   require_values(x);
   return sum(x) / static_cast<double>(x.size());
-}
-
-Interval bootstrap_mean(Values x, const BootstrapOptions& options) {
-  require_values(x);
-  if (options.resamples < 1) throw std::invalid_argument("a bootstrap without resamples");
-  RandomNumbers random(options.seed);
-  const auto count = static_cast<std::int64_t>(x.size());
-  std::vector<double> means(static_cast<std::size_t>(options.resamples));
-  for (double& resampled : means) {
-    double total = 0;
-    for (std::int64_t i = 0; i < count; ++i) {
-      total += x[static_cast<std::size_t>(random.below(count))];
-    }
-    resampled = total / static_cast<double>(count);
-  }
-  std::ranges::sort(means);
-  const double outside = (1 - options.level) / 2;
-  return {quantile(means, outside), quantile(means, 1 - outside)};
 }
 
 }  // namespace vitascope::explain

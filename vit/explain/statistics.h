@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,21 +46,5 @@ double median(Values x);
 
 /// Mean of x.
 double mean(Values x);
-
-/// An interval of confidence.
-struct Interval {
-  double low = 0, high = 0;
-};
-
-/// How a bootstrap draws.
-struct BootstrapOptions {
-  double level = 0.95;  ///< of confidence
-  std::int64_t resamples = 2000;
-  std::uint64_t seed = 0;
-};
-
-/// The percentile bootstrap of the mean (Efron 1979): x is drawn anew with replacement, and the
-/// interval runs between the quantiles (1 -+ level) / 2 of the means, interpolated linearly.
-Interval bootstrap_mean(Values x, const BootstrapOptions& options = {});
 
 }  // namespace vitascope::explain

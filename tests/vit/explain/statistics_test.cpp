@@ -97,33 +97,6 @@ TEST(Statistics, MedianIsTheMiddle) {
   EXPECT_EQ(median(Numbers{4}), 4);
 }
 
-TEST(Statistics, BootstrapOfEqualValuesHasNoWidth) {
-  const Interval interval = bootstrap_mean(Numbers{.25, .25, .25});
-  EXPECT_EQ(interval.low, .25);
-  EXPECT_EQ(interval.high, .25);
-}
-
-TEST(Statistics, BootstrapFindsTheStandardErrorOfAMean) {
-  // 200 zeros and 200 ones: mean 1/2, standard error 1/40; 1.96 of it for 95 %, 1.645 for 90 %.
-  Numbers values(400, 0);
-  std::fill(values.begin() + 200, values.end(), 1);
-  const Interval wide = bootstrap_mean(values, {.level = .95, .resamples = 4000, .seed = 3});
-  EXPECT_NEAR(wide.low, .5 - 1.96 / 40, .004);
-  EXPECT_NEAR(wide.high, .5 + 1.96 / 40, .004);
-  const Interval narrow = bootstrap_mean(values, {.level = .9, .resamples = 4000, .seed = 3});
-  EXPECT_NEAR(narrow.low, .5 - 1.645 / 40, .004);
-  EXPECT_NEAR(narrow.high, .5 + 1.645 / 40, .004);
-}
-
-TEST(Statistics, BootstrapDependsOnItsSeedAlone) {
-  const Numbers values{.1, .7, .3, .9, .2};
-  const Interval first = bootstrap_mean(values, {.seed = 1});
-  EXPECT_EQ(bootstrap_mean(values, {.seed = 1}).low, first.low);
-  EXPECT_EQ(bootstrap_mean(values, {.seed = 1}).high, first.high);
-  const Interval few = bootstrap_mean(values, {.resamples = 7, .seed = 1});
-  EXPECT_NE(bootstrap_mean(values, {.resamples = 7, .seed = 2}).low, few.low);
-}
-
 TEST(Statistics, RefusesSidesThatDoNotPair) {
   EXPECT_THROW(jensen_shannon_divergence(Numbers{1}, Numbers{.5, .5}), std::invalid_argument);
   EXPECT_THROW(kendall_tau(Numbers{}, Numbers{}), std::invalid_argument);
