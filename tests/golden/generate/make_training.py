@@ -23,7 +23,7 @@ def asymmetric():
     logits = torch.randn(4, 6).double() * 3
     targets = (torch.rand(4, 6) < 0.4).double()
     cases = []
-    for positive, negative, margin in [(1, 4, 0.05), (0, 2, 0), (1, 3, 0.2), (0, 0, 0)]:
+    for positive, negative, margin in [(1, 4, 0.05), (0, 2, 0), (1, 3, 0.2), (0, 0, 0), (0, 0, 0.3)]:
         z = logits.clone().requires_grad_()
         p = z.sigmoid()
         shifted = (p - margin).clamp(min=0)

@@ -108,7 +108,7 @@ TEST(Loss, AsymmetricIsThatOfItsFormulaAndOfTimm) {
   const std::int64_t classes = golden.at("classes");
   const at::Tensor logits = tests::tensor_of(golden.at("logits")).view({-1, classes});
   const at::Tensor targets = tests::tensor_of(golden.at("targets")).view({-1, classes});
-  ASSERT_EQ(golden.at("cases").size(), 4);
+  ASSERT_EQ(golden.at("cases").size(), 5);
   for (const Json& item : golden.at("cases")) {
     const Answer got = answer(logits, targets,
                               {.kind = LossKind::asymmetric,
