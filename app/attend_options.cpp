@@ -27,14 +27,14 @@ std::pair<double, double> parse_clip(const std::string& text) {
 
 std::vector<std::string> method_names() {
   std::vector<std::string> names;
-  for (const auto& [name, summary] : map_methods()) names.push_back(name);
+  for (const explain::Method& method : explain::methods()) names.emplace_back(method.name);
   return names;
 }
 
 std::string methods_help() {
   std::string text = "Methods:\n";
-  for (const auto& [name, summary] : map_methods()) {
-    text += fmt::format("  {:<17} {}\n", name, summary);
+  for (const explain::Method& method : explain::methods()) {
+    text += fmt::format("  {:<17} {}\n", method.name, method.summary);
   }
   return text;
 }
@@ -83,18 +83,18 @@ void add_map_options(CLI::App& command, AttendOptions& options) {
       ->check(one_of({"first", "class-column", "none"}))
       ->group(group);
   command
-      .add_option("--occlusion-edge", options.perturbation.occlusion_edge,
+      .add_option("--occlusion-edge", options.maps.occlusion.edge,
                   "edge of occlusion's square, in input pixels; 0: a patch")
       ->type_name("N")
       ->check(whole_number(0, 4096))
       ->group(group);
   command
-      .add_option("--occlusion-stride", options.perturbation.occlusion_stride,
+      .add_option("--occlusion-stride", options.maps.occlusion.stride,
                   "from one square to the next; 0: its edge")
       ->type_name("N")
       ->check(whole_number(0, 4096))
       ->group(group);
-  command.add_option("--rise-masks", options.perturbation.rise_masks, "passes that rise takes")
+  command.add_option("--rise-masks", options.maps.rise_masks, "passes that rise takes")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000))
       ->group(group);
@@ -157,13 +157,15 @@ void add_picture_options(CLI::App& command, AttendOptions& options) {
 }
 
 constexpr const char* kExamples = R"(
-A map shows where information could flow, not why the model decided: compare with --method random.
+A map shows where information could flow, not why the model decided: --audit says how far to believe it.
 
 Examples:
   vitascope attend photo.jpg --model build/models/everyday --output looked.png
   vitascope attend photo.jpg --model build/models/everyday --grid heads --output heads.png
   vitascope attend photo.jpg --model build/models/everyday --method raw,rollout,relevance --html page.html
-  vitascope attend photos/ --model build/models/everyday --method relevance --class cat --output maps/)";
+  vitascope attend photos/ --model build/models/everyday --method relevance --class cat --output maps/
+  vitascope attend photo.jpg --model build/models/everyday --method relevance --audit
+  vitascope attend --data photos/ --model build/models/everyday --audit --masks instances.json --format json)";
 
 }  // namespace
 
@@ -216,10 +218,11 @@ MapStyle map_style(const AttendOptions& options) {
 }
 
 void check_options(const AttendOptions& options) {
-  if (options.output.empty() && options.html.empty()) {
+  check_audit(options.audit);
+  if (options.output.empty() && options.html.empty() && !options.audit.audit) {
     throw UsageError(
         "no picture to write is given; --output takes one (.png, .jpg, .webp) or a folder, --html "
-        "an interactive page");
+        "an interactive page; --audit needs none");
   }
   const bool attends =
       options.maps.grid != "methods" && options.maps.methods == std::vector<std::string>{"raw"};
@@ -250,6 +253,7 @@ void add_attend_options(CLI::App& command, AttendOptions& options) {
   add_photo_options(command, options.photos);
   add_map_options(command, options);
   add_picture_options(command, options);
+  add_audit_options(command, options.audit);
   add_model_options(command, options.model);
   add_run_options(command, options.run);
   command.footer(methods_help() + kExamples);

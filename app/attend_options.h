@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/audit_options.h"
 #include "app/map_maker.h"
 #include "app/map_pictures.h"
 #include "app/map_requests.h"
@@ -20,7 +21,7 @@ struct AttendOptions {
   RunOptions run;
   PhotoOptions photos;
   MapChoice maps;
-  PerturbationChoice perturbation;
+  AuditChoice audit;
   std::string of_class = "predicted";
   std::string from;
   std::string output;

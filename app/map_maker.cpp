@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include "app/device.h"
 #include "app/likeliest.h"
 #include "app/values.h"
 #include "vit/error.h"
+#include "vit/explain/answers.h"
 #include "vit/explain/layer.h"
-#include "vit/explain/perturbation.h"
 #include "vit/image/preprocess.h"
 
 namespace vitascope::app {
@@ -20,10 +21,6 @@ std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
   return text;
-}
-
-at::Tensor on_device(const weights::Model& model, const at::Tensor& pixels) {
-  return pixels.to(device_of(model.network));
 }
 
 constexpr std::size_t kLikeliest = 5;
@@ -103,18 +100,8 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
       in_quotes(text), suggestion(text, labels)));
 }
 
-MapMaker::MapMaker(const weights::Model& model, const RunOptions& run,
-                   std::vector<MapRequest> requests, ClassChoice classes,
-                   PerturbationChoice perturbation, std::optional<std::pair<double, double>> point,
-                   bool keep_layers, GoOn go_on)
-    : model_(model),
-      run_(run),
-      requests_(std::move(requests)),
-      classes_(classes),
-      perturbation_(perturbation),
-      point_(point),
-      keep_layers_(keep_layers),
-      go_on_(std::move(go_on)) {}
+MapMaker::MapMaker(const weights::Model& model, const RunOptions& run, MapWork work, GoOn go_on)
+    : model_(model), run_(run), work_(std::move(work)), go_on_(std::move(go_on)) {}
 
 ExplainedPhoto MapMaker::explain(const std::string& path,
                                  const image::DecodeOptions& decode) const {
@@ -122,36 +109,53 @@ ExplainedPhoto MapMaker::explain(const std::string& path,
   photo.picture = image::decode(path, decode);
   const image::Prepared prepared = image::prepare(photo.picture, *model_.specification);
   photo.view = prepared.view;
-  const at::Tensor pixels = on_device(model_, prepared.pixels.unsqueeze(0));
+  photo.pixels = prepared.pixels.unsqueeze(0).to(device_of(model_.network));
   try {
-    add_maps(pixels, prepared.view, photo);
+    add_maps(photo);
   } catch (const std::invalid_argument& error) {
     throw InputError(path, error.what());
   }
   return photo;
 }
 
-void MapMaker::add_maps(const at::Tensor& pixels, const image::View& view,
-                        ExplainedPhoto& photo) const {
-  photo.grid = model::patch_grid(model_.network.config(), pixels.size(2), pixels.size(3));
-  std::vector<MapRequest> requests = requests_;
-  if (point_) ask_from(*point_, view, photo.grid, requests);
+void MapMaker::add_maps(ExplainedPhoto& photo) const {
+  photo.grid =
+      model::patch_grid(model_.network.config(), photo.pixels.size(2), photo.pixels.size(3));
+  std::vector<MapRequest> requests = work_.requests;
+  if (work_.point) ask_from(*work_.point, photo.view, photo.grid, requests);
+  std::vector<std::vector<MapRequest>> passes{requests};
+  if (work_.apart) {
+    passes.clear();
+    for (const MapRequest& request : requests) passes.push_back({request});
+  }
+  for (const std::vector<MapRequest>& pass : passes) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<PhotoMap> maps = maps_in_one_pass(pass, photo);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    for (PhotoMap& one : maps) one.seconds = taken.count() / static_cast<double>(maps.size());
+    std::ranges::move(maps, std::back_inserter(photo.maps));
+  }
+}
+
+std::vector<PhotoMap> MapMaker::maps_in_one_pass(const std::vector<MapRequest>& requests,
+                                                 ExplainedPhoto& photo) const {
+  const bool keep_layers = work_.keep_layers && photo.layers.empty();
   explain::Wanted wanted;
-  wanted.attention = keep_layers_;
-  for (const MapRequest& request : requests) wanted = wanted | wanted_by(request);
+  wanted.attention = keep_layers;
+  for (const MapRequest& request : requests) wanted = wanted | request.method->wanted;
   explain::Recorded recorded =
-      explain::record(model_.network, pixels, wanted, kernels::parse_backend(run_.attention));
+      explain::record(model_.network, photo.pixels, wanted, kernels::parse_backend(run_.attention));
   std::vector<Prediction> classes;
   if (recorded.output.logits.defined()) {
     const at::Tensor probabilities = model_.network.probabilities(recorded.output.logits)
                                          .detach()
                                          .to(at::kCPU, at::kFloat)
                                          .contiguous();
-    classes = chosen(probabilities, model_.labels, classes_);
+    classes = chosen(probabilities, model_.labels, work_.classes);
     photo.likeliest = likeliest(probabilities, model_.labels, kLikeliest);
   }
-  if (keep_layers_) photo.layers = layers_of(recorded);
-  photo.maps = maps_of(requests, classes, pixels, recorded);
+  if (keep_layers) photo.layers = layers_of(recorded);
+  return maps_of(requests, classes, photo.pixels, recorded);
 }
 
 std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
@@ -162,25 +166,22 @@ std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
   std::vector<std::vector<PhotoMap>> maps(requests.size());
   const auto read = [&](std::size_t i, const std::optional<Prediction>& of_class) {
     const MapRequest& request = requests[i];
-    const explain::Method& method = explain::find_method(request.method);
-    maps[i].push_back({request, method.map(recorded, request.options), of_class});
+    maps[i].push_back({request, request.method->read(recorded, request.options), of_class});
   };
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!needs_class(requests[i])) read(i, {});
+    if (!requests[i].method->needs_class()) read(i, {});
   }
   for (const Prediction& one : classes) {
     if (recorded.wanted.gradients()) explain::take_gradients(model_.network, recorded, {one.index});
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      if (wanted_by(requests[i]).gradients()) read(i, one);
+      if (requests[i].method->wanted.gradients()) read(i, one);
     }
   }
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (!needs_class(requests[i]) || wanted_by(requests[i]).gradients()) continue;
-    const at::Tensor perturbed_maps = perturbed(requests[i], pixels, recorded.grid, classes);
+    if (requests[i].method->probe == nullptr) continue;
+    const std::vector<explain::Map> of_classes = probed(requests[i], pixels, classes);
     for (std::size_t k = 0; k < classes.size(); ++k) {
-      explain::Map map{perturbed_maps[static_cast<std::int64_t>(k)], requests[i].method};
-      map.class_index = classes[k].index;
-      maps[i].push_back({requests[i], map, classes[k]});
+      maps[i].push_back({requests[i], of_classes[k], classes[k]});
     }
   }
   std::vector<PhotoMap> all;
@@ -190,34 +191,18 @@ std::vector<PhotoMap> MapMaker::maps_of(const std::vector<MapRequest>& requests,
   return all;
 }
 
-at::Tensor MapMaker::perturbed(const MapRequest& request, const at::Tensor& pixels,
-                               model::Grid grid, const std::vector<Prediction>& classes) const {
-  const c10::InferenceMode inference;
-  const auto scores = [&](const at::Tensor& batch) {
-    const model::Output output = model_.network.forward(
-        on_device(model_, batch), {.backend = kernels::parse_backend(run_.attention)});
-    return model_.network.probabilities(output.logits);
-  };
+std::vector<explain::Map> MapMaker::probed(const MapRequest& request, const at::Tensor& pixels,
+                                           const std::vector<Prediction>& classes) const {
   const explain::Batching batching{run_.batch_size, [&](std::int64_t done, std::int64_t all) {
-                                     if (!go_on_(request.method, done, all)) throw Stopped();
+                                     if (!go_on_(request.name(), done, all)) throw Stopped();
                                    }};
   std::vector<std::int64_t> indices;
   indices.reserve(classes.size());
   for (const Prediction& one : classes) indices.push_back(one.index);
-  const at::Tensor picture = pixels.cpu();
-  at::Tensor maps;
-  if (request.method == "rise") {
-    explain::RiseOptions options;
-    options.masks = perturbation_.rise_masks;
-    options.seed = request.options.seed;
-    maps = explain::rise(scores, picture, indices, options, batching);
-  } else {
-    const int patch = model_.network.config().patch;
-    const int edge = perturbation_.occlusion_edge > 0 ? perturbation_.occlusion_edge : patch;
-    const int stride = perturbation_.occlusion_stride > 0 ? perturbation_.occlusion_stride : edge;
-    maps = explain::occlusion(scores, picture, indices, {edge, stride, {}}, batching);
-  }
-  return explain::cell_means(maps, grid.rows, grid.columns).to(at::kFloat);
+  return explain::probed_maps(
+      *request.method,
+      explain::probabilities_of(model_.network, kernels::parse_backend(run_.attention)), pixels,
+      indices, model_.network.config().patch, request.options, batching);
 }
 
 }  // namespace vitascope::app

@@ -25,18 +25,12 @@ struct ClassChoice {
 /// \throws UsageError with the nearest labels
 ClassChoice parse_class(const std::string& text, const std::vector<std::string>& labels);
 
-/// What occlusion and RISE are told.
-struct PerturbationChoice {
-  int occlusion_edge = 0;    ///< in input pixels; 0: the patch edge
-  int occlusion_stride = 0;  ///< 0: the edge
-  int rise_masks = 1000;
-};
-
 /// A map of a photo.
 struct PhotoMap {
   MapRequest request;
   explain::Map map;
   std::optional<Prediction> of_class;  ///< nothing where the method explains none
+  double seconds = 0;                  ///< its share of the passes that made it
 };
 
 /// Attention of one layer.
@@ -50,6 +44,7 @@ struct LayerMaps {
 struct ExplainedPhoto {
   image::Picture picture;
   image::View view;
+  at::Tensor pixels;  ///< [1, 3, H, W], normalised: what the network saw
   model::Grid grid;
   std::vector<Prediction> likeliest;  ///< a few, the first leads; of a backbone none
   std::vector<PhotoMap> maps;
@@ -60,18 +55,23 @@ struct ExplainedPhoto {
   }
 };
 
+/// What is made of each photo.
+struct MapWork {
+  std::vector<MapRequest> requests;
+  ClassChoice classes;
+  /// Upright-photo pixel whose patch is the query of raw attention, instead of the class token.
+  std::optional<std::pair<double, double>> point;
+  bool keep_layers = false;  ///< attention of every layer too, for the page
+  bool apart = false;        ///< each map in passes of its own, so that their times compare
+};
+
 /// Makes the maps of photos, one photo at a time; nothing of a photo is kept.
 class MapMaker {
  public:
   /// Called between the many passes of occlusion and RISE; false ends the work.
   using GoOn = std::function<bool(const std::string& method, std::int64_t done, std::int64_t all)>;
 
-  /// \param point upright-photo pixel whose patch is the query of raw attention, instead of the
-  ///        class token
-  /// \param keep_layers attention of every layer too, for the page
-  MapMaker(const weights::Model& model, const RunOptions& run, std::vector<MapRequest> requests,
-           ClassChoice classes, PerturbationChoice perturbation,
-           std::optional<std::pair<double, double>> point, bool keep_layers, GoOn go_on);
+  MapMaker(const weights::Model& model, const RunOptions& run, MapWork work, GoOn go_on);
 
   /// \throws InputError when the photo can't be read, does not fit the patches, or was not seen at
   ///         the point; Stopped when go_on said so
@@ -81,21 +81,18 @@ class MapMaker {
   struct Stopped {};
 
  private:
-  void add_maps(const at::Tensor& pixels, const image::View& view, ExplainedPhoto& photo) const;
+  void add_maps(ExplainedPhoto& photo) const;
+  std::vector<PhotoMap> maps_in_one_pass(const std::vector<MapRequest>& requests,
+                                         ExplainedPhoto& photo) const;
   std::vector<PhotoMap> maps_of(const std::vector<MapRequest>& requests,
                                 const std::vector<Prediction>& classes, const at::Tensor& pixels,
                                 explain::Recorded& recorded) const;
-  /// [classes, rows, columns]
-  at::Tensor perturbed(const MapRequest& request, const at::Tensor& pixels, model::Grid grid,
-                       const std::vector<Prediction>& classes) const;
+  std::vector<explain::Map> probed(const MapRequest& request, const at::Tensor& pixels,
+                                   const std::vector<Prediction>& classes) const;
 
   const weights::Model& model_;
   RunOptions run_;
-  std::vector<MapRequest> requests_;
-  ClassChoice classes_;
-  PerturbationChoice perturbation_;
-  std::optional<std::pair<double, double>> point_;
-  bool keep_layers_;
+  MapWork work_;
   GoOn go_on_;
 };
 

@@ -8,11 +8,6 @@
 namespace vitascope::app {
 namespace {
 
-constexpr const char* kOcclusion = "occlusion";
-constexpr const char* kRise = "rise";
-
-bool runs_many_times(const std::string& method) { return method == kOcclusion || method == kRise; }
-
 /// --layer as a number from 0.
 int layer_number(int layer, const model::Config& config) {
   const int number = layer < 0 ? layer + config.depth : layer;
@@ -54,51 +49,40 @@ explain::MapOptions map_options(const MapChoice& choice, const model::Config& co
   options.rollout.fusion = options.query.fusion;
   options.rollout.discard = choice.discard;
   options.rollout.rule = discard_rule(choice.discard_rule);
+  options.occlusion = choice.occlusion;
+  options.rise_masks = choice.rise_masks;
   options.seed = choice.seed;
   return options;
 }
 
-std::string description(const std::string& method, const explain::MapOptions& options,
+std::string description(const explain::Method& method, const explain::MapOptions& options,
                         const model::Config& config) {
-  if (method == "raw") {
-    return fmt::format("attention of layer {} of 0 to {}, {}", *options.query.layer,
-                       config.depth - 1, heads_text(options.query, config));
-  }
-  for (const auto& [name, summary] : map_methods()) {
-    if (name == method) return fmt::format("{}: {}", name, summary);
-  }
-  throw UsageError("unknown method " + in_quotes(method));
+  if (method.name != "raw") return fmt::format("{}: {}", method.name, method.summary);
+  return fmt::format("attention of layer {} of 0 to {}, {}", *options.query.layer, config.depth - 1,
+                     heads_text(options.query, config));
 }
 
-MapRequest request(const std::string& method, const explain::MapOptions& options,
+MapRequest request(const explain::Method& method, const explain::MapOptions& options,
                    const model::Config& config, std::string label) {
-  return {method, options, std::move(label), description(method, options, config)};
-}
-
-/// Why the model can't be explained by the method; empty where it can.
-std::string refusal(const std::string& method, const explain::MapOptions& options,
-                    const model::Config& config) {
-  if (!runs_many_times(method)) {
-    return explain::refusal(explain::find_method(method), config, options);
-  }
-  if (config.classes > 0) return "";
-  return method + " explains a class, and this model has no head; raw and rollout need none";
+  return {&method, options, std::move(label), description(method, options, config)};
 }
 
 std::vector<MapRequest> every_head(explain::MapOptions options, const model::Config& config) {
+  const explain::Method& raw = explain::find_method("raw");
   std::vector<MapRequest> requests;
   for (int head = 0; head < config.heads; ++head) {
     options.query.head = head;
-    requests.push_back(request("raw", options, config, fmt::format("head {}", head)));
+    requests.push_back(request(raw, options, config, fmt::format("head {}", head)));
   }
   return requests;
 }
 
 std::vector<MapRequest> every_layer(explain::MapOptions options, const model::Config& config) {
+  const explain::Method& raw = explain::find_method("raw");
   std::vector<MapRequest> requests;
   for (int layer = 0; layer < config.depth; ++layer) {
     options.query.layer = layer;
-    requests.push_back(request("raw", options, config, fmt::format("layer {}", layer)));
+    requests.push_back(request(raw, options, config, fmt::format("layer {}", layer)));
   }
   return requests;
 }
@@ -108,34 +92,14 @@ std::vector<MapRequest> every_method(const explain::MapOptions& options,
                                      const model::Config& config) {
   std::vector<MapRequest> requests;
   for (const explain::Method& method : explain::methods()) {
-    const std::string name(method.name);
-    if (refusal(name, options, config).empty()) {
-      requests.push_back(request(name, options, config, name));
+    if (method.probe == nullptr && explain::refusal(method, config, options).empty()) {
+      requests.push_back(request(method, options, config, std::string(method.name)));
     }
   }
   return requests;
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> map_methods() {
-  std::vector<std::pair<std::string, std::string>> all;
-  for (const explain::Method& method : explain::methods()) {
-    all.emplace_back(method.name, method.summary);
-  }
-  all.emplace_back(kOcclusion, "how much is lost when a square hides part of the photo");
-  all.emplace_back(kRise, "what is left in view when the class stays probable");
-  return all;
-}
-
-explain::Wanted wanted_by(const MapRequest& request) {
-  if (runs_many_times(request.method)) return {};
-  return explain::find_method(request.method).wanted;
-}
-
-bool needs_class(const MapRequest& request) {
-  return runs_many_times(request.method) || explain::find_method(request.method).needs_class();
-}
 
 std::vector<MapRequest> map_requests(const MapChoice& choice, const model::Config& config) {
   const explain::MapOptions options = map_options(choice, config);
@@ -147,10 +111,11 @@ std::vector<MapRequest> map_requests(const MapChoice& choice, const model::Confi
   if (choice.grid == "heads") return every_head(options, config);
   if (choice.grid == "layers") return every_layer(options, config);
   std::vector<MapRequest> requests;
-  for (const std::string& method : choice.methods) {
-    const std::string refused = refusal(method, options, config);
+  for (const std::string& name : choice.methods) {
+    const explain::Method& method = explain::find_method(name);
+    const std::string refused = explain::refusal(method, config, options);
     if (!refused.empty()) throw UsageError("--method " + refused);
-    requests.push_back(request(method, options, config, method));
+    requests.push_back(request(method, options, config, name));
   }
   return requests;
 }

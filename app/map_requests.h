@@ -19,25 +19,21 @@ struct MapChoice {
   std::string head = "mean";  ///< --head: a number, mean, max or min
   double discard = 0;         ///< --discard
   std::string discard_rule = "first";
-  std::string grid;  ///< --grid: heads, layers, methods or nothing
+  std::string grid;               ///< --grid: heads, layers, methods or nothing
+  explain::SquareSize occlusion;  ///< --occlusion-edge, --occlusion-stride
+  int rise_masks = 1000;          ///< --rise-masks
   std::uint64_t seed = 0;
 };
 
 /// One map of a photo.
 struct MapRequest {
-  std::string method;           ///< a name of map_methods()
-  explain::MapOptions options;  ///< of the methods that read a recorded pass
-  std::string label;            ///< what tells it from others beside it
-  std::string description;      ///< for a caption: "raw attention of layer 11, mean of 12 heads"
+  const explain::Method* method = nullptr;  ///< one of explain::methods()
+  explain::MapOptions options;
+  std::string label;        ///< what tells it from others beside it
+  std::string description;  ///< for a caption: "raw attention of layer 11, mean of 12 heads"
+
+  std::string name() const { return std::string(method->name); }
 };
-
-/// Every method's name and half a sentence about it: those of one pass, then occlusion and rise.
-std::vector<std::pair<std::string, std::string>> map_methods();
-
-/// What a pass has to record for a method; nothing for occlusion and rise.
-explain::Wanted wanted_by(const MapRequest& request);
-/// Whether the method explains one class.
-bool needs_class(const MapRequest& request);
 
 /// The maps of each photo.
 /// \throws UsageError when a layer or head is not there, flags contradict each other, or the model

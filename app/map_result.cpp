@@ -39,13 +39,14 @@ Json number_json(const std::optional<Number>& number) {
 Json map_json(const PhotoMap& one, const image::View& view) {
   const Peak peak = peak_of(one, view);
   return {
-      {"method", one.request.method},
+      {"method", one.request.name()},
       {"layer", number_json(one.map.layer)},
       {"head", number_json(one.map.head)},
       {"class", class_json(one.of_class)},
       {"grid", {one.map.values.size(0), one.map.values.size(1)}},
       {"least", one.map.values.min().item<float>()},
       {"greatest", one.map.values.max().item<float>()},
+      {"seconds", one.seconds},
       {"peak",
        {{"row", peak.row},
         {"column", peak.column},
@@ -54,25 +55,30 @@ Json map_json(const PhotoMap& one, const image::View& view) {
 
 }  // namespace
 
-std::string render(const ExplainedPhoto& photo, const std::string& file, output::Format format) {
-  if (format == output::Format::json) {
-    Json maps = Json::array();
-    for (const PhotoMap& one : photo.maps) maps.push_back(map_json(one, photo.view));
-    const Json json{{"path", photo.picture.path},
-                    {"output", file},
-                    {"prediction", class_json(photo.predicted())},
-                    {"maps", maps}};
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  }
+std::string photo_lines(const ExplainedPhoto& photo, const std::string& file) {
   const std::string prediction = prediction_text(photo);
-  std::string text = printable(photo.picture.path) + (prediction.empty() ? "" : "  " + prediction) +
-                     "  -> " + printable(file) + "\n";
+  std::string text = printable(photo.picture.path) + (prediction.empty() ? "" : "  " + prediction);
+  if (!file.empty()) text += "  -> " + printable(file);
+  text += "\n";
   for (const PhotoMap& one : photo.maps) {
     const Peak peak = peak_of(one, photo.view);
     text += fmt::format("  {}: most at {:.0f},{:.0f} to {:.0f},{:.0f}\n", map_text(one),
                         peak.pixels.left, peak.pixels.top, peak.pixels.right, peak.pixels.bottom);
   }
   return text;
+}
+
+nlohmann::ordered_json photo_json(const ExplainedPhoto& photo, const std::string& file) {
+  Json maps = Json::array();
+  for (const PhotoMap& one : photo.maps) maps.push_back(map_json(one, photo.view));
+  return {{"path", photo.picture.path},
+          {"output", file},
+          {"prediction", class_json(photo.predicted())},
+          {"maps", maps}};
+}
+
+std::string json_line(const nlohmann::ordered_json& object) {
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace vitascope::app

@@ -1,17 +1,24 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "app/map_maker.h"
-#include "app/output.h"
 
 /// \file
 /// What `attend` prints of a photo.
 namespace vitascope::app {
 
-/// A line for each photo and one for each of its maps, or one JSON object: path, output, prediction
-/// {index, label, probability} (null for a backbone), maps [{method, layer, head, class, grid
-/// [rows, columns], least, greatest, peak {row, column, pixels [left, top, right, bottom]}}].
-std::string render(const ExplainedPhoto& photo, const std::string& file, output::Format format);
+/// A line for the photo and one for each of its maps.
+/// \param file where the picture went; may be empty
+std::string photo_lines(const ExplainedPhoto& photo, const std::string& file);
+
+/// path, output, prediction {index, label, probability} (null for a backbone), maps [{method,
+/// layer, head, class, grid [rows, columns], least, greatest, seconds, peak {row, column, pixels
+/// [left, top, right, bottom]}}].
+nlohmann::ordered_json photo_json(const ExplainedPhoto& photo, const std::string& file);
+
+/// The object on one line; bytes that are not UTF-8 become U+FFFD.
+std::string json_line(const nlohmann::ordered_json& object);
 
 }  // namespace vitascope::app

@@ -76,10 +76,10 @@ report::Report page_of(const ExplainedPhoto& photo, const weights::Model& model)
   }
   for (const PhotoMap& one : photo.maps) {
     if (!at::isfinite(one.map.values).all().item<bool>()) {
-      throw InputError(photo.picture.path, one.request.method + " gives no finite numbers here");
+      throw InputError(photo.picture.path, one.request.name() + " gives no finite numbers here");
     }
     // The page shows every layer and head of raw attention, but only that of what the head reads.
-    if (one.request.method == "raw" && !one.map.patch) continue;
+    if (one.request.method->name == "raw" && !one.map.patch) continue;
     page.methods.push_back(method_map(one));
   }
   page.notes.emplace_back(

@@ -25,7 +25,7 @@ std::string extension_of(const std::string& path) {
   return extension;
 }
 
-Table csv_table(const std::string& text, const std::string& path) {
+Table csv_table(std::string_view text, const std::string& path) {
   std::vector<CsvRow> rows = parse_csv(text, path);
   if (rows.empty()) throw InputError(path, "is empty; expected a line of column names");
   Table table;
@@ -49,15 +49,14 @@ Table csv_table(const std::string& text, const std::string& path) {
   return table;
 }
 
-Table json_table(const std::string& text, const std::string& path) {
+Table json_table(std::string_view text, const std::string& path) {
   Table table;
   std::set<std::string> seen;
-  std::string_view rest = text;
-  if (rest.starts_with("\xEF\xBB\xBF")) rest.remove_prefix(3);
-  for (std::size_t line = 1; !rest.empty(); ++line) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view row = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view row = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
     if (row.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     Record record{line, {}};
     try {
@@ -82,11 +81,14 @@ bool is_table(const std::string& path) {
          extension == ".ndjson";
 }
 
-Table read_table(const std::string& path) {
-  const std::string text = read_file(path, kLargestTable);
+Table parse_table(std::string_view text, const std::string& path) {
   const std::string extension = extension_of(path);
   return extension == ".jsonl" || extension == ".ndjson" ? json_table(text, path)
                                                          : csv_table(text, path);
+}
+
+Table read_table(const std::string& path) {
+  return parse_table(read_file(path, kLargestTable), path);
 }
 
 }  // namespace vitascope::datasets

@@ -1,13 +1,18 @@
 #include "app/commands/attend.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/attend_options.h"
+#include "app/audit_result.h"
+#include "app/audit_verdict.h"
 #include "app/drawing/sheet.h"
 #include "app/drawing/write_picture.h"
 #include "app/interrupt.h"
@@ -17,6 +22,7 @@
 #include "app/map_result.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/photo_audit.h"
 #include "app/progress.h"
 #include "app/report_page.h"
 #include "app/values.h"
@@ -36,12 +42,13 @@ class Attend {
         style_(map_style(options)),
         format_(output::parse_format(options.format)),
         font_(drawing::Font::find()),
-        maker_(model, options.run, requests, classes, options.perturbation, point(options),
-               !options.html.empty(),
-               [this](const std::string& method, std::int64_t done, std::int64_t all) {
-                 return go_on(method, done, all);
-               }),
+        maker_(model, options.run,
+               {requests, classes, point(options), !options.html.empty(), options.audit.audit},
+               going_on()),
         model_(model) {
+    if (options.audit.audit) {
+      auditor_.emplace(model, options.audit, options.run, options.maps.seed, going_on());
+    }
     if (!font_.present() && !options.run.quiet) output::warning(font_.warning());
   }
 
@@ -65,6 +72,8 @@ class Attend {
       drawing::write_picture(options_.contact_sheet, drawing::draw(contact_, font_),
                              options_.force);
     }
+    if (audits_.size() > 1 || (!options_.audit.data.empty() && !audits_.empty()))
+      print_population();
     if (interrupt_.requested()) return 130;
     return failed > 0 ? 1 : 0;
   }
@@ -77,26 +86,62 @@ class Attend {
 
   void one(const std::string& path, const std::string& file, Progress& progress) {
     const ExplainedPhoto photo = maker_.explain(path, decode_options(options_.photos));
+    std::optional<PhotoAuditResult> audit;
+    if (auditor_) audit = auditor_->audit(photo);
     steps_.reset();
     if (!file.empty()) {
       drawing::write_picture(file, draw_maps(photo, style_, font_), options_.force);
     }
-    if (!options_.html.empty()) {
-      report::write_html(options_.html, page_of(photo, model_), options_.force);
-    }
+    if (!options_.html.empty()) write_page(photo, audit);
     if (!options_.save_map.empty()) save_map(photo);
     if (!options_.contact_sheet.empty()) add_to_contact_sheet(photo);
     progress.clear();
     if (!photo.picture.warning.empty() && !options_.run.quiet) {
       output::warning(path + ": " + photo.picture.warning);
     }
-    output::print(render(photo, file.empty() ? options_.html : file, format_));
+    if (options_.audit.data.empty()) print(photo, file.empty() ? options_.html : file, audit);
+    if (audit) audits_.push_back(std::move(audit->figures));
+  }
+
+  std::vector<std::string> words(const AuditFigures& audit) const {
+    return verdict(audit, options_.audit.random_maps);
+  }
+
+  void print(const ExplainedPhoto& photo, const std::string& file,
+             const std::optional<PhotoAuditResult>& audit) const {
+    if (format_ != output::Format::json) {
+      output::print(photo_lines(photo, file) +
+                    (audit ? audit_text(audit->figures, words(audit->figures)) : ""));
+      return;
+    }
+    nlohmann::ordered_json json = photo_json(photo, file);
+    if (audit) json["audit"] = audit_json(*audit, words(audit->figures));
+    output::print(json_line(json));
+  }
+
+  /// What all photos show together.
+  void print_population() const {
+    const AuditFigures all = mean_audit(audits_);
+    if (format_ == output::Format::json) {
+      output::print(json_line({{"population", audit_json(all, words(all))}}));
+    } else {
+      output::print(fmt::format("{} photos, means\n", all.photos) + audit_text(all, words(all)));
+    }
+  }
+
+  void write_page(const ExplainedPhoto& photo, const std::optional<PhotoAuditResult>& audit) const {
+    report::Report page = page_of(photo, model_);
+    if (audit) {
+      page.audit = audit_rows(audit->figures);
+      page.verdict = fmt::format("{}", fmt::join(words(audit->figures), " "));
+    }
+    report::write_html(options_.html, page, options_.force);
   }
 
   void save_map(const ExplainedPhoto& photo) const {
     const PhotoMap& one = photo.maps.front();
     SavedMap saved{
-        photo.picture.path, model_.name,         one.request.method, one.map.layer, "", {}, "",
+        photo.picture.path, model_.name,         one.request.name(), one.map.layer, "", {}, "",
         photo.view,         one.map.values.cpu()};
     if (one.map.layer)
       saved.heads = one.map.head ? std::to_string(*one.map.head) : options_.maps.head;
@@ -119,9 +164,15 @@ class Attend {
         {prediction.empty() ? name : name + ": " + prediction, draw_maps(photo, style, font_)});
   }
 
-  bool go_on(const std::string& method, std::int64_t done, std::int64_t all) {
-    if (!steps_ || method != stepping_) {
-      stepping_ = method;
+  MapMaker::GoOn going_on() {
+    return [this](const std::string& what, std::int64_t done, std::int64_t all) {
+      return go_on(what, done, all);
+    };
+  }
+
+  bool go_on(const std::string& what, std::int64_t done, std::int64_t all) {
+    if (!steps_ || what != stepping_) {
+      stepping_ = what;
       steps_.emplace(static_cast<std::size_t>(all), options_.run.quiet);
     }
     steps_->show(static_cast<std::size_t>(done));
@@ -135,16 +186,27 @@ class Attend {
   drawing::Font font_;
   const Interrupt interrupt_;
   MapMaker maker_;
+  std::optional<PhotoAuditor> auditor_;
+  std::vector<AuditFigures> audits_;
   const weights::Model& model_;
   drawing::Sheet contact_;
   std::optional<Progress> steps_;  ///< of a method that takes many passes
   std::string stepping_;
 };
 
+/// The photos that are named, and those of --data.
+PhotoOptions inputs(const AttendOptions& options) {
+  PhotoOptions photos = options.photos;
+  if (options.audit.data.empty()) return photos;
+  photos.inputs.push_back(options.audit.data);
+  photos.recursive = true;
+  return photos;
+}
+
 int attend(const AttendOptions& options) {
   check_options(options);
   int failed = 0;
-  const std::vector<std::string> photos = find_photos(options.photos, failed);
+  const std::vector<std::string> photos = find_photos(inputs(options), failed);
   const std::vector<std::string> files = output_files(photos, options);
   // Gradients need plain weights, and so few passes do not repay packing.
   const weights::Model model = open_model(options.model, options.run, /*pack=*/false);

@@ -99,7 +99,7 @@ TEST_P(MapPlacement, IsBrightestWhereTheSquareIs) {
   weights::Model model;
   model.network = brightness_network();
   model.specification = preparation.specification;
-  const MapMaker maker(model, {}, map_requests({}, model.network.config()), {}, {}, {}, false, {});
+  const MapMaker maker(model, {}, {.requests = map_requests({}, model.network.config())}, {});
   const ExplainedPhoto photo = maker.explain(path, {});
   std::filesystem::remove(path);
   ASSERT_EQ(photo.picture.size, kUpright);

@@ -26,6 +26,8 @@ SOUND = {
     ".gitignore": "/build*/\n/.venv/\n",
     "build-debug/anything.txt": "",
     "vit/CMakeLists.txt": "set(formats\n  error.cpp\n  weights/npz.cpp)\n",
+    "datasets/CMakeLists.txt": "set(formats\n  manifest.cpp)\n",
+    "datasets/manifest.cpp": '#include "vit/error.h"\n',
     "vit/error.h": HEADER,
     "vit/error.cpp": '#include "vit/error.h"\n#include <string>\n',
     "vit/image/resize.h": HEADER,
@@ -130,6 +132,9 @@ class Rules(unittest.TestCase):
         self.assert_caught(
             rules.light_parsers, {"vit/CMakeLists.txt": "set(formats gone.cpp)"}, "gone.cpp exist")
         self.assert_caught(rules.light_parsers, {"vit/CMakeLists.txt": ""}, "no list")
+        self.assert_caught(
+            rules.light_parsers, {"datasets/manifest.cpp": "#include <ATen/ATen.h>\n"}, "manifest.cpp ATen")
+        self.assert_caught(rules.light_parsers, {"datasets/CMakeLists.txt": ""}, "datasets no list")
 
     def test_short_files(self):
         self.assert_caught(rules.short_files, {"app/main.cpp": "\n" * 501}, "main.cpp 501")

@@ -18,7 +18,7 @@ VIT_ORDER = {
     "root": 0, "image": 1, "model": 1, "metrics": 1, "weights": 2,
     "explain": 3, "train": 3, "quantize": 3, "caption": 4, "classifier": 5,
 }
-VIT_ROOT = {"error", "text", "json", "file"}
+VIT_ROOT = {"error", "text", "json", "json_object", "file"}
 
 TOP_LEVEL = {
     "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", ".clang-format", ".clang-tidy",
@@ -83,21 +83,24 @@ def order_inside_vit(tree):
                 yield f"{path} includes {name}: {part} may not know {target}"
 
 
-def formats_of(tree):
-    """The files that vit/CMakeLists.txt lists as parsers of untrusted files."""
-    text = (tree / "vit/CMakeLists.txt").read_text(encoding="utf-8")
+def formats_of(tree, floor):
+    """The files that a floor's CMakeLists.txt lists as parsers of untrusted files."""
+    text = (tree / floor / "CMakeLists.txt").read_text(encoding="utf-8")
     listed = re.search(r"set\(formats\s+([^)]*)\)", text)
-    return [Path("vit") / name for name in listed.group(1).split()] if listed else []
+    return [Path(floor) / name for name in listed.group(1).split()] if listed else []
 
 
 def light_parsers(tree):
     """No parser includes ATen, torch, c10 or OpenCV, be it through a header of ours."""
-    formats = formats_of(tree)
-    if not formats:
-        yield "vit/CMakeLists.txt: no list 'formats' was found"
+    formats = []
+    for floor in ("vit", "datasets"):
+        listed = formats_of(tree, floor)
+        if not listed:
+            yield f"{floor}/CMakeLists.txt: no list 'formats' was found"
+        formats += listed
     for path in formats:
         if not (tree / path).exists():
-            yield f"vit/CMakeLists.txt lists {path}, which does not exist"
+            yield f"{path.parts[0]}/CMakeLists.txt lists {path}, which does not exist"
             continue
         way_to, waiting = {path: str(path)}, [path]
         while waiting:

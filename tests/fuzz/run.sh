@@ -20,7 +20,7 @@ while (($#)); do
     *) targets+=("$1") && shift ;;
   esac
 done
-((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header)
+((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header instances table)
 
 # Sources that each target is there for.
 declare -A sources=(
@@ -29,10 +29,12 @@ declare -A sources=(
                    vit/weights/pickle.cpp vit/weights/pickle_heights.cpp vit/weights/pickle_stream.h
                    vit/weights/zip_archive.cpp"
   [npz]="vit/weights/npz.cpp vit/weights/npy_header.cpp"
-  [configuration]="vit/json.cpp vit/image/specification_reader.cpp vit/weights/config_values.cpp
+  [configuration]="vit/json.cpp vit/json_object.cpp vit/image/specification_reader.cpp
                    vit/weights/labels.cpp vit/weights/transformers_config.cpp
                    vit/weights/timm_config.cpp vit/weights/npz_config.cpp"
   [image_header]="vit/image/header.cpp vit/image/exif.cpp $(cd "$root" && echo vit/image/*_header.cpp)"
+  [instances]="datasets/coco_annotations.cpp datasets/mask_region.cpp"
+  [table]="datasets/csv.cpp datasets/table.cpp"
 )
 
 for target in "${targets[@]}"; do

@@ -268,6 +268,42 @@ def image_seeds(golden):
                 yield path.read_bytes()[:HEAD]
 
 
+INSTANCES = [("images", "width", [0, 2.5, 1000000]), ("images", "id", ["a"]),
+             ("annotations", "image_id", [77]), ("annotations", "category_id", [77]),
+             ("annotations", "iscrowd", [1, 3]), ("annotations", "bbox", [[0, 0, 1], [1, 1, -2, 3]]),
+             ("annotations", "segmentation", [
+                 None, 7, [[0, 0, 1, 1]], [[0, 0, 1, 0, 1, "x"]], [5], {"size": [9, 9]},
+                 {"size": [6, 8], "counts": 4}, {"size": [6, 8], "counts": "5P"},
+                 {"size": [6, 8], "counts": [-1]}, {"size": [6, 8], "counts": [47]},
+                 {"size": [6, 8], "counts": [40, 8]}, {"size": [6, 8], "counts": "8P1"}])]
+
+
+def instances_seeds(golden):
+    whole = json.loads((golden / "instances/annotations.json").read_text())
+    for annotation in whole["annotations"]:
+        yield json.dumps(whole | {"annotations": [annotation]}).encode()
+    small = {"images": [{"id": 1, "file_name": "a.jpg", "width": 8, "height": 6}],
+             "categories": [{"id": 1, "name": "a"}],
+             "annotations": [{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 3]}]}
+    yield json.dumps(small).encode()
+    for key in small:
+        yield json.dumps(small | {key: small[key] * 2}).encode()  # ids twice
+        yield json.dumps(small | {key: 3}).encode()
+    for part, key, values in INSTANCES:
+        for value in values:
+            yield json.dumps(small | {part: [small[part][0] | {key: value}]}).encode()
+
+
+def table_seeds():
+    """CSV behind a 'c', JSON lines behind a 'j'."""
+    for text in ("", "a", "a,b\n1,2\n", "\ufeffa;b\r\n\"x;\"\"y\"\"\";2\r\n\r\n", "a\tb\n1\t\"2\n3\"\n",
+                 "a,a\n", "a,b\n1\n", 'a\n"open', 'a\n"x"y\n', 'a,b\n"",""'):
+        yield b"c" + text.encode()
+    row = json.dumps({"path": "a.jpg", "labels": ["x", "y"], "weight": 2})
+    for text in ("", row, f"\ufeff{row}\n \r\n{row}\n", "[1]\n", '{"a": 1, "a": 2}', "{", row + row):
+        yield b"j" + text.encode()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--golden", type=pathlib.Path, required=True)
@@ -279,6 +315,8 @@ def main():
         "npz": npz_seeds(),
         "configuration": configuration_seeds(arguments.golden),
         "image_header": image_seeds(arguments.golden),
+        "instances": instances_seeds(arguments.golden),
+        "table": table_seeds(),
     }
     for target, seeds in targets.items():
         folder = arguments.out / target

@@ -4,6 +4,7 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -24,12 +25,17 @@ std::vector<double> values_of(const at::Tensor& answer) {
   return {exact.const_data_ptr<double>(), exact.const_data_ptr<double>() + exact.numel()};
 }
 
+/// The most probable class, of equal ones the first.
+std::ptrdiff_t leader(const std::vector<double>& answer) {
+  return std::ranges::max_element(answer) - answer.begin();
+}
+
 /// sum p ln(p / m) over tokens; m is 0 only where p is.
 at::Tensor divergence_to(const at::Tensor& p, const at::Tensor& m) {
   return (at::xlogy(p, p) - at::xlogy(p, m)).sum(-1);
 }
 
-/// [H, N], [H, N] -> the mean over heads.
+/// The mean over rows.
 at::Tensor divergence_of(const at::Tensor& p, const at::Tensor& q) {
   const at::Tensor m = (p + q) / 2;
   return ((divergence_to(p, m) + divergence_to(q, m)) / 2).mean();
@@ -104,18 +110,21 @@ PermutationAudit permutation_audit(const AnswerToWeights& answer, const at::Tens
                                    const std::vector<std::vector<std::int64_t>>& permutations) {
   const std::vector<double> real = values_of(answer(weights));
   PermutationAudit audit;
+  double flipped = 0;
   audit.distances.reserve(permutations.size());
   for (const std::vector<std::int64_t>& permutation : permutations) {
     const at::Tensor index = at::tensor(permutation, at::kLong).to(weights.device());
-    const std::vector<double> other = values_of(answer(weights.index_select(1, index)));
+    const std::vector<double> other = values_of(answer(weights.index_select(-1, index)));
     audit.distances.push_back(total_variation_distance(real, other));
+    if (leader(other) != leader(real)) ++flipped;
   }
   audit.median = median(audit.distances);
+  audit.flipped = flipped / static_cast<double>(permutations.size());
   return audit;
 }
 
 double uniform_distance(const AnswerToWeights& answer, const at::Tensor& weights) {
-  const at::Tensor uniform = at::full_like(weights, 1.0 / static_cast<double>(weights.size(1)));
+  const at::Tensor uniform = at::full_like(weights, 1.0 / static_cast<double>(weights.size(-1)));
   return total_variation_distance(values_of(answer(weights)), values_of(answer(uniform)));
 }
 

@@ -12,8 +12,8 @@
 /// arXiv:1908.04626). Answers are compared by their total variation distance.
 namespace vitascope::explain {
 
-/// The model's answer where the rows of attention weights [H, N] (each sums to 1) stand in for the
-/// class token's: probabilities [classes].
+/// The model's answer where rows of attention weights [H, N], or [H, R, N] for several queries
+/// (each row sums to 1), stand in for its own: probabilities [classes].
 using AnswerToWeights = std::function<at::Tensor(const at::Tensor& weights)>;
 
 /// `count` seeded shuffles of `tokens` tokens.
@@ -24,9 +24,10 @@ std::vector<std::vector<std::int64_t>> shuffles(std::int64_t tokens, std::int64_
 struct PermutationAudit {
   std::vector<double> distances;  ///< one a permutation
   double median = 0;
+  double flipped = 0;  ///< the share of permutations after which another class leads
 };
 
-/// Asks for alpha'[h, j] = alpha[h, perm[j]] with each permutation, the same for all heads.
+/// Asks for alpha'[.., j] = alpha[.., perm[j]] with each permutation, the same for all rows.
 PermutationAudit permutation_audit(const AnswerToWeights& answer, const at::Tensor& weights,
                                    const std::vector<std::vector<std::int64_t>>& permutations);
 
@@ -43,8 +44,8 @@ struct AdversaryOptions {
 
 /// Other weights with nearly the same answer.
 struct Adversary {
-  at::Tensor weights;     ///< [H, N]
-  double divergence = 0;  ///< from the real ones: Jensen-Shannon, nats, the mean over heads
+  at::Tensor weights;     ///< of the real ones' shape
+  double divergence = 0;  ///< from the real ones: Jensen-Shannon, nats, the mean over rows
   double distance = 0;    ///< of the answers; at most epsilon
 };
 

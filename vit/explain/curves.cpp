@@ -8,6 +8,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "vit/explain/perturbation.h"
+
 namespace vitascope::explain {
 namespace {
 
@@ -107,28 +109,20 @@ Curve replacement_curve(const Scores& probabilities, const at::Tensor& from, con
                         const std::vector<std::int64_t>& order, std::int64_t rows,
                         std::int64_t columns, const CurveOptions& options,
                         const Batching& batching) {
-  const std::int64_t height = from.size(2);
-  const std::int64_t width = from.size(3);
   const auto patches = static_cast<std::int64_t>(order.size());
-  if (height % rows != 0 || width % columns != 0 || patches != rows * columns) {
-    throw std::invalid_argument("a grid of " + std::to_string(rows) + " x " +
-                                std::to_string(columns) + " and an order of " +
-                                std::to_string(patches) + " patches do not fit pixels of " +
-                                std::to_string(height) + " x " + std::to_string(width));
+  if (patches != rows * columns) {
+    throw std::invalid_argument("an order of " + std::to_string(patches) +
+                                " patches does not fit a grid of " + std::to_string(rows) + " x " +
+                                std::to_string(columns));
   }
   Curve curve;
   curve.patches = points(patches, options.steps);
   at::Tensor current = from.clone();
   std::int64_t replaced = 0;
-  const auto patch = [&](const at::Tensor& pixels, std::int64_t index) {
-    const std::int64_t top = index / columns * (height / rows);
-    const std::int64_t left = index % columns * (width / columns);
-    return pixels.slice(2, top, top + height / rows).slice(3, left, left + width / columns);
-  };
   const auto picture = [&](std::int64_t point) {
     for (; replaced < curve.patches[static_cast<std::size_t>(point)]; ++replaced) {
       const std::int64_t index = order[static_cast<std::size_t>(replaced)];
-      patch(current, index).copy_(patch(to, index));
+      cell_pixels(current, index, rows, columns).copy_(cell_pixels(to, index, rows, columns));
     }
     return current.clone();
   };

@@ -130,6 +130,19 @@ at::Tensor rise_mask(const at::Tensor& cells, std::int64_t top, std::int64_t lef
   return large[0][0].slice(0, top, top + height).slice(1, left, left + width);
 }
 
+at::Tensor cell_pixels(const at::Tensor& pixels, std::int64_t index, std::int64_t rows,
+                       std::int64_t columns) {
+  const std::int64_t height = pixels.size(-2);
+  const std::int64_t width = pixels.size(-1);
+  if (height % rows != 0 || width % columns != 0) {
+    throw std::invalid_argument("a grid of " + std::to_string(rows) + " x " +
+                                std::to_string(columns) + " cells does not fit pixels of " +
+                                std::to_string(height) + " x " + std::to_string(width));
+  }
+  return pixels.narrow(-2, index / columns * (height / rows), height / rows)
+      .narrow(-1, index % columns * (width / columns), width / columns);
+}
+
 at::Tensor cell_means(const at::Tensor& maps, std::int64_t rows, std::int64_t columns) {
   return at::adaptive_avg_pool2d(maps, {rows, columns});
 }

@@ -66,6 +66,11 @@ Masks rise_masks(const RiseOptions& options, std::int64_t height, std::int64_t w
 at::Tensor rise_mask(const at::Tensor& cells, std::int64_t top, std::int64_t left,
                      std::int64_t height, std::int64_t width);
 
+/// The pixels of a cell of a grid over [.., H, W], a view. \param index cells are counted row by
+/// row \throws std::invalid_argument when rows and columns do not divide H and W
+at::Tensor cell_pixels(const at::Tensor& pixels, std::int64_t index, std::int64_t rows,
+                       std::int64_t columns);
+
 /// The mean of pixel maps over each cell of a grid: [classes, H, W] -> [classes, rows, columns].
 at::Tensor cell_means(const at::Tensor& maps, std::int64_t rows, std::int64_t columns);
 

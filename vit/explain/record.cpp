@@ -43,7 +43,8 @@ at::Tensor layer_logits(const model::VisionTransformer& network, const at::Tenso
 
 Wanted Wanted::operator|(const Wanted& other) const {
   return {attention || other.attention, attention_gradients || other.attention_gradients,
-          layer_gradients || other.layer_gradients, norm1_gradient || other.norm1_gradient};
+          layer_gradients || other.layer_gradients, norm1_gradient || other.norm1_gradient,
+          hidden_states || other.hidden_states};
 }
 
 Recorded record(const model::VisionTransformer& network, const at::Tensor& pixels,
@@ -60,7 +61,7 @@ Recorded record(const model::VisionTransformer& network, const at::Tensor& pixel
   const bool outputs = wanted.attention_gradients || wanted.layer_gradients;
   trace.want_queries_and_keys = wanted.attention || outputs;
   trace.want_values = trace.want_attention_outputs = outputs;
-  trace.want_hidden_states = wanted.layer_gradients;
+  trace.want_hidden_states = wanted.hidden_states || wanted.layer_gradients;
   trace.want_last_norm1 = wanted.norm1_gradient;
   recorded.output = network.forward(pixels, {.backend = backend, .trace = &trace});
   return recorded;

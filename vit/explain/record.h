@@ -18,6 +18,7 @@ struct Wanted {
       false;                     ///< of the logit, with respect to each layer's attention output
   bool layer_gradients = false;  ///< LeGrad's: of each layer's own logit
   bool norm1_gradient = false;   ///< of the logit, with respect to the last block's norm1
+  bool hidden_states = false;    ///< what each block reads
 
   bool gradients() const { return attention_gradients || layer_gradients || norm1_gradient; }
   Wanted operator|(const Wanted& other) const;

@@ -46,12 +46,15 @@ Region scaled_part(const Region& part, Size from, Size to) {
   if (from == to) return part;
   const double across = static_cast<double>(to.width) / from.width;
   const double down = static_cast<double>(to.height) / from.height;
+  // Each edge is rounded by itself, so that none is off by more than half a pixel.
   const int left = std::clamp(rounded(part.left * across), 0, to.width - 1);
   const int top = std::clamp(rounded(part.top * down), 0, to.height - 1);
-  return {left,
-          top,
-          {std::clamp(rounded(part.size.width * across), 1, to.width - left),
-           std::clamp(rounded(part.size.height * down), 1, to.height - top)}};
+  const int right = rounded((part.left + part.size.width) * across);
+  const int bottom = rounded((part.top + part.size.height) * down);
+  return {
+      left,
+      top,
+      {std::clamp(right, left + 1, to.width) - left, std::clamp(bottom, top + 1, to.height) - top}};
 }
 
 }  // namespace vitascope::image

@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include "vit/error.h"
+#include "vit/json_object.h"
 #include "vit/model/architectures.h"
 #include "vit/text.h"
 #include "vit/weights/config_reader.h"
-#include "vit/weights/config_values.h"
 #include "vit/weights/key_map.h"
 #include "vit/weights/labels.h"
 
@@ -88,7 +88,7 @@ Config known_architecture(const std::string& name, const std::string& path) {
                                         : fmt::format("; the nearest is '{}'", nearest)));
 }
 
-void refuse_what_is_not_built(const ConfigValues& arguments) {
+void refuse_what_is_not_built(const JsonObject& arguments) {
   for (const std::string& key : arguments.keys()) {
     const bool known = std::ranges::find(kRead, key) != std::end(kRead) ||
                        std::ranges::find(kWithoutEffect, key) != std::end(kWithoutEffect);
@@ -103,7 +103,7 @@ void refuse_what_is_not_built(const ConfigValues& arguments) {
   }
 }
 
-Activation activation_of(const ConfigValues& arguments, Activation fallback) {
+Activation activation_of(const JsonObject& arguments, Activation fallback) {
   if (!arguments.has("act_layer")) return fallback;
   const std::string name = arguments.text("act_layer");
   if (name == "gelu") return Activation::gelu;
@@ -114,7 +114,7 @@ Activation activation_of(const ConfigValues& arguments, Activation fallback) {
   arguments.fail("act_layer", "gelu, gelu_tanh, quick_gelu, relu or silu");
 }
 
-Pooling pooling_of(const ConfigValues& arguments, const Config& config) {
+Pooling pooling_of(const JsonObject& arguments, const Config& config) {
   if (!arguments.has("global_pool")) return config.pooling;
   const std::string name = arguments.text("global_pool");
   if (name == "avg") return Pooling::mean_patches;
@@ -124,7 +124,7 @@ Pooling pooling_of(const ConfigValues& arguments, const Config& config) {
   arguments.fail("global_pool", "token or avg (other poolings are not supported)");
 }
 
-void apply_numbers(Config& config, const ConfigValues& arguments, const Shapes& shapes) {
+void apply_numbers(Config& config, const JsonObject& arguments, const Shapes& shapes) {
   config.width = arguments.integer("embed_dim", 1, kMost, config.width);
   config.depth = arguments.integer("depth", 1, kMost, config.depth);
   config.heads = arguments.integer("num_heads", 1, kMost, config.heads);
@@ -146,7 +146,7 @@ void apply_numbers(Config& config, const ConfigValues& arguments, const Shapes& 
   config.pooling = pooling_of(arguments, config);
 }
 
-void apply_switches(Config& config, const ConfigValues& arguments) {
+void apply_switches(Config& config, const JsonObject& arguments) {
   for (const auto& [argument, member] : kSwitches) {
     config.*member = arguments.boolean(argument, config.*member);
   }
@@ -157,7 +157,7 @@ void apply_switches(Config& config, const ConfigValues& arguments) {
 
 /// Whether the last norm comes before or after pooling follows from several arguments of timm and
 /// has changed between its versions, so the tensors decide.
-void apply_norms(Config& config, const ConfigValues& arguments, const Shapes& shapes) {
+void apply_norms(Config& config, const JsonObject& arguments, const Shapes& shapes) {
   const bool norm = shapes.has("norm.weight");
   const bool fc_norm = shapes.has("fc_norm.weight");
   const bool expected =
@@ -166,8 +166,7 @@ void apply_norms(Config& config, const ConfigValues& arguments, const Shapes& sh
   config.final_norm = norm || (expected && !fc_norm);
 }
 
-Grid input_grid(const ConfigValues& arguments, const ConfigValues& pretrained,
-                const Config& config) {
+Grid input_grid(const JsonObject& arguments, const JsonObject& pretrained, const Config& config) {
   std::pair<int, int> size{config.native_grid.rows * config.patch,
                            config.native_grid.columns * config.patch};
   const Json& input = pretrained.value("input_size");
@@ -195,7 +194,7 @@ Grid input_grid(const ConfigValues& arguments, const ConfigValues& pretrained,
 
 /// Which grid, and how many prefix tokens, the stored position embeddings are for. Where they are
 /// for another input size than the model's, a square grid is taken, as timm does.
-void apply_positions(Config& config, const ConfigValues& arguments, const Shapes& shapes,
+void apply_positions(Config& config, const JsonObject& arguments, const Shapes& shapes,
                      std::vector<std::string>& notes) {
   config.position_grid = config.native_grid;
   const int named = int(config.class_token) + int(config.distillation_token);
@@ -244,8 +243,8 @@ void apply_head(Config& config, const Shapes& shapes, std::optional<int> stated,
   }
 }
 
-Description describe(const std::string& architecture, const ConfigValues& arguments,
-                     const ConfigValues& pretrained, std::optional<int> classes,
+Description describe(const std::string& architecture, const JsonObject& arguments,
+                     const JsonObject& pretrained, std::optional<int> classes,
                      const StoredTensors& tensors, const std::string& path) {
   Description description;
   Config& config = description.config = known_architecture(architecture, path);
@@ -271,11 +270,10 @@ Description describe(const std::string& architecture, const ConfigValues& argume
   return description;
 }
 
-void add_labels(Description& description, const ConfigValues& root,
-                const ConfigValues& pretrained) {
+void add_labels(Description& description, const JsonObject& root, const JsonObject& pretrained) {
   const int classes = description.config.classes;
   if (classes == 0) return;
-  const auto take = [&](const ConfigValues& values, std::string_view key, const char* source) {
+  const auto take = [&](const JsonObject& values, std::string_view key, const char* source) {
     if (!description.labels.empty() || !values.has(key)) return;
     const Json& descriptions = values.has("label_descriptions") ? values.value("label_descriptions")
                                                                 : root.value("label_descriptions");
@@ -299,12 +297,12 @@ void add_labels(Description& description, const ConfigValues& root,
 
 Description describe_timm(const Json& config, const std::string& path,
                           const StoredTensors& tensors) {
-  const ConfigValues root(config, path);
+  const JsonObject root(config, path);
   // Files of timm before 0.8 have the keys of pretrained_cfg at the root.
-  const ConfigValues pretrained = root.has("pretrained_cfg") ? root.object("pretrained_cfg") : root;
-  const ConfigValues arguments = root.object("model_args");
+  const JsonObject pretrained = root.has("pretrained_cfg") ? root.object("pretrained_cfg") : root;
+  const JsonObject arguments = root.object("model_args");
   std::optional<int> classes;
-  for (const ConfigValues* values : {&arguments, &root, &pretrained}) {
+  for (const JsonObject* values : {&arguments, &root, &pretrained}) {
     if (!classes && values->has("num_classes")) classes = values->integer("num_classes", 0, kMost);
   }
   if (!root.has("architecture")) {
@@ -326,7 +324,7 @@ Description describe_architecture(const std::string& architecture, const StoredT
                                        key_style_name(style)));
   }
   const Json nothing = Json::object();
-  const ConfigValues none(nothing, path);
+  const JsonObject none(nothing, path);
   return describe(architecture, none, none, std::nullopt, tensors, path);
 }
 

@@ -6,9 +6,9 @@
 #include <stdexcept>
 
 #include "vit/error.h"
+#include "vit/json_object.h"
 #include "vit/text.h"
 #include "vit/weights/config_reader.h"
-#include "vit/weights/config_values.h"
 #include "vit/weights/labels.h"
 
 namespace vitascope::weights {
@@ -47,7 +47,7 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {
     {"swish", Activation::silu},
 };
 
-const Family& family_of(const ConfigValues& values) {
+const Family& family_of(const JsonObject& values) {
   std::vector<std::string> known;
   for (const Family& family : kFamilies) known.emplace_back(family.model_type);
   const std::string expected = fmt::format("one of {}", fmt::join(known, ", "));
@@ -58,7 +58,7 @@ const Family& family_of(const ConfigValues& values) {
   return *found;
 }
 
-Activation activation_of(const ConfigValues& values) {
+Activation activation_of(const JsonObject& values) {
   const std::string name = values.text("hidden_act", "gelu");
   const auto* found =
       std::ranges::find(kActivations, name, &std::pair<std::string_view, Activation>::first);
@@ -69,7 +69,7 @@ Activation activation_of(const ConfigValues& values) {
 }
 
 /// The rows of fc1, or of each of SwiGLU's halves, from DINOv2's ratio.
-int dinov2_mlp_width(const ConfigValues& values, int width, bool swiglu) {
+int dinov2_mlp_width(const JsonObject& values, int width, bool swiglu) {
   const double ratio = values.number("mlp_ratio");
   if (!(ratio > 0 && ratio <= 64)) values.fail("mlp_ratio", "a number above 0, at most 64");
   const int hidden = static_cast<int>(width * ratio);
@@ -78,7 +78,7 @@ int dinov2_mlp_width(const ConfigValues& values, int width, bool swiglu) {
   return swiglu ? (static_cast<int>(hidden * 2.0 / 3.0) + 7) / 8 * 8 : hidden;
 }
 
-model::Grid position_grid(const ConfigValues& values, int patch) {
+model::Grid position_grid(const JsonObject& values, int patch) {
   const auto [height, width] = values.pair("image_size", 1, 1 << 20);
   if (height < patch || width < patch) {
     values.fail("image_size", fmt::format("at least the patch size, {}", patch));
@@ -87,7 +87,7 @@ model::Grid position_grid(const ConfigValues& values, int patch) {
 }
 
 /// Sizes and switches; nothing of the head.
-Config encoder_of(const ConfigValues& values, const Family& family) {
+Config encoder_of(const JsonObject& values, const Family& family) {
   constexpr int kMost = 1 << 20;
   Config config;
   config.family = family.model_type;
@@ -125,7 +125,7 @@ const StoredTensor* find(const StoredTensors& tensors, const std::string& name) 
 }
 
 /// Whether `architectures` names a classifier.
-bool says_classifier(const ConfigValues& values) {
+bool says_classifier(const JsonObject& values) {
   const Json& names = values.value("architectures");
   if (!names.is_array()) return false;
   return std::ranges::any_of(names, [](const Json& name) {
@@ -135,7 +135,7 @@ bool says_classifier(const ConfigValues& values) {
 }
 
 /// Classes and pooling: which head there is shows in the tensors.
-void add_head(Config& config, const ConfigValues& values, const Family& family,
+void add_head(Config& config, const JsonObject& values, const Family& family,
               const StoredTensors& tensors) {
   const bool two = find(tensors, "cls_classifier.weight") != nullptr ||
                    find(tensors, "distillation_classifier.weight") != nullptr;
@@ -160,7 +160,7 @@ void add_head(Config& config, const ConfigValues& values, const Family& family,
   config.head_bias = find(tensors, two ? "cls_classifier.bias" : "classifier.bias") != nullptr;
 }
 
-void add_labels(Description& description, const ConfigValues& values) {
+void add_labels(Description& description, const JsonObject& values) {
   if (description.config.classes == 0) return;
   const Json& id2label = values.value("id2label");
   if (id2label.is_object() && id2label.size() != std::size_t(description.config.classes)) {
@@ -173,7 +173,7 @@ void add_labels(Description& description, const ConfigValues& values) {
   if (!description.labels.empty()) description.label_source = "id2label of config.json";
 }
 
-bool mentions_imagenet(const ConfigValues& values) {
+bool mentions_imagenet(const JsonObject& values) {
   for (const std::string_view key : {"_name_or_path", "dataset", "dataset_name", "finetuned_on"}) {
     const Json& value = values.value(key);
     if (!value.is_string()) continue;
@@ -188,7 +188,7 @@ bool mentions_imagenet(const ConfigValues& values) {
 
 Description describe_transformers(const Json& config, const std::string& path,
                                   const StoredTensors& tensors) {
-  const ConfigValues values(config, path);
+  const JsonObject values(config, path);
   const Family& family = family_of(values);
   Description description;
   description.config = encoder_of(values, family);

@@ -1,21 +1,20 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "tests/golden.h"
-#include "vit/error.h"
+#include "tests/input_error.h"
 #include "vit/json.h"
 #include "vit/weights/stored_tensors.h"
 
 /// \file
-/// Stored tensors without a file, and the messages of errors.
+/// Stored tensors without a file.
 namespace vitascope::weights {
 
+using tests::input_error;
 using Shape = std::vector<std::int64_t>;
 
 /// A float32 tensor of zeros.
@@ -38,20 +37,6 @@ inline StoredTensors made_tensors(const std::map<std::string, Shape>& shapes) {
 /// config.json of a golden model.
 inline Json golden_config(const std::string& model) {
   return read_json(tests::golden("models/" + model + "/config.json"));
-}
-
-/// The message of the InputError that `action` throws; "" and a failure when it throws none.
-template <typename Action>
-std::string input_error(Action action) {
-  try {
-    action();
-  } catch (const InputError& error) {
-    const std::string text = error.what();
-    EXPECT_EQ(text.find('\n'), std::string::npos) << "not one line: " << text;
-    return text;
-  }
-  ADD_FAILURE() << "no InputError";
-  return "";
 }
 
 }  // namespace vitascope::weights

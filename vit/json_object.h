@@ -9,16 +9,16 @@
 #include "vit/json.h"
 
 /// \file
-/// Checked access to the keys of a model's configuration.
-namespace vitascope::weights {
+/// Checked access to the keys of a JSON object.
+namespace vitascope {
 
-/// One JSON object of a configuration. Every error is an InputError with the file's path and the
+/// One JSON object of an untrusted file. Every error is an InputError with the file's path and the
 /// key as a person would look for it: `config.json: 'model_args.depth' is "many": expected ...`.
-class ConfigValues {
+class JsonObject {
  public:
   /// \param prefix of keys in messages: "" at the root, "model_args." in that object
   /// \throws InputError when `object` is no JSON object
-  ConfigValues(const Json& object, std::string path, std::string prefix = "");
+  JsonObject(const Json& object, std::string path, std::string prefix = "");
 
   /// Whether the key is there and not null.
   bool has(std::string_view key) const;
@@ -36,7 +36,10 @@ class ConfigValues {
   std::pair<int, int> pair(std::string_view key, int lowest, int highest,
                            std::optional<std::pair<int, int>> fallback = std::nullopt) const;
   /// An object below; an empty one when it is not there.
-  ConfigValues object(std::string_view key) const;
+  JsonObject object(std::string_view key) const;
+  /// The objects of a list below.
+  /// \throws InputError when there is no list, or anything else than an object in it
+  std::vector<JsonObject> objects(std::string_view key) const;
 
   std::vector<std::string> keys() const;
   const std::string& path() const { return path_; }
@@ -49,4 +52,4 @@ class ConfigValues {
   std::string path_, prefix_;
 };
 
-}  // namespace vitascope::weights
+}  // namespace vitascope

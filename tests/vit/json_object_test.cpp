@@ -1,11 +1,13 @@
-#include "vit/weights/config_values.h"
+#include "vit/json_object.h"
 
 #include <gmock/gmock.h>
 
-#include "tests/vit/weights/made_tensors.h"
+#include "tests/input_error.h"
 
-namespace vitascope::weights {
+namespace vitascope {
 namespace {
+
+using tests::input_error;
 
 const Json kJson = Json::parse(R"({
   "depth": 12, "ratio": 2.0, "half": 2.5, "name": "vit", "flag": true, "nothing": null,
@@ -14,9 +16,9 @@ const Json kJson = Json::parse(R"({
   "huge": 1e300, "control": "a\nb"
 })");
 
-ConfigValues values() { return {kJson, "config.json"}; }
+JsonObject values() { return {kJson, "config.json"}; }
 
-TEST(ConfigValues, ReadsWhatIsThere) {
+TEST(JsonObject, ReadsWhatIsThere) {
   EXPECT_EQ(values().integer("depth", 1, 20), 12);
   EXPECT_EQ(values().integer("ratio", 1, 20), 2);  // Python writes 2.0 after a division
   EXPECT_EQ(values().number("half"), 2.5);
@@ -26,7 +28,7 @@ TEST(ConfigValues, ReadsWhatIsThere) {
   EXPECT_EQ(values().pair("depth", 1, 100), (std::pair{12, 12}));
 }
 
-TEST(ConfigValues, NullAndMissingGiveTheFallback) {
+TEST(JsonObject, NullAndMissingGiveTheFallback) {
   for (const char* key : {"nothing", "absent"}) {
     EXPECT_FALSE(values().has(key));
     EXPECT_EQ(values().integer(key, 1, 20, 7), 7);
@@ -38,7 +40,7 @@ TEST(ConfigValues, NullAndMissingGiveTheFallback) {
   }
 }
 
-TEST(ConfigValues, ErrorsNameFileKeyValueAndExpectation) {
+TEST(JsonObject, ErrorsNameFileKeyValueAndExpectation) {
   EXPECT_EQ(input_error([] { values().integer("absent", 1, 20); }),
             "config.json: 'absent' is missing: expected a whole number, 1 to 20");
   EXPECT_EQ(input_error([] { values().integer("depth", 1, 9); }),
@@ -55,29 +57,44 @@ TEST(ConfigValues, ErrorsNameFileKeyValueAndExpectation) {
             "config.json: 'depth' is 12: expected a JSON object");
 }
 
-TEST(ConfigValues, NumbersBeyondIntAreNoWholeNumbers) {
+TEST(JsonObject, NumbersBeyondIntAreNoWholeNumbers) {
   EXPECT_THAT(input_error([] { values().integer("huge", 1, 9); }), testing::HasSubstr("'huge'"));
 }
 
-TEST(ConfigValues, PairsAreOneNumberOrTwo) {
+TEST(JsonObject, PairsAreOneNumberOrTwo) {
   for (const char* key : {"triple", "text size", "name"}) {
     EXPECT_THAT(input_error([&] { values().pair(key, 1, 9); }),
                 testing::HasSubstr("or two of them as [height, width]"));
   }
 }
 
-TEST(ConfigValues, LongAndHostileValuesAreShownShortAndEscaped) {
+TEST(JsonObject, ObjectsOfAListAreNamedByTheirPlace) {
+  const Json json = Json::parse(R"({"a": [{"b": 1}, {"b": 2}], "c": [{}, 7], "d": {}})");
+  const JsonObject root(json, "config.json");
+  const std::vector<JsonObject> objects = root.objects("a");
+  ASSERT_EQ(objects.size(), 2u);
+  EXPECT_EQ(objects[1].integer("b", 0, 9), 2);
+  EXPECT_EQ(input_error([&] { objects[1].integer("e", 0, 9); }),
+            "config.json: 'a[1].e' is missing: expected a whole number, 0 to 9");
+  EXPECT_EQ(input_error([&] { root.objects("c"); }),
+            "config.json: 'c[1]' is 7: expected a JSON object");
+  EXPECT_EQ(input_error([&] { root.objects("d"); }), "config.json: 'd' is {}: expected a list");
+  EXPECT_EQ(input_error([&] { root.objects("f"); }),
+            "config.json: 'f' is missing: expected a list");
+}
+
+TEST(JsonObject, LongAndHostileValuesAreShownShortAndEscaped) {
   const std::string text = input_error([] { values().number("long"); });
   EXPECT_LT(text.size(), 130u);
   EXPECT_THAT(text, testing::HasSubstr("..."));
   EXPECT_THAT(input_error([] { values().number("control"); }), testing::HasSubstr("a\\nb"));
 }
 
-TEST(ConfigValues, RefusesWhatIsNoObject) {
+TEST(JsonObject, RefusesWhatIsNoObject) {
   const Json list = Json::array({1, 2});
-  EXPECT_EQ(input_error([&] { ConfigValues(list, "config.json"); }),
+  EXPECT_EQ(input_error([&] { JsonObject(list, "config.json"); }),
             "config.json: the file holds [1,2]: expected a JSON object");
 }
 
 }  // namespace
-}  // namespace vitascope::weights
+}  // namespace vitascope

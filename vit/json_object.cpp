@@ -1,4 +1,4 @@
-#include "vit/weights/config_values.h"
+#include "vit/json_object.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "vit/error.h"
 #include "vit/text.h"
 
-namespace vitascope::weights {
+namespace vitascope {
 namespace {
 
 const Json kNull;
@@ -32,7 +32,7 @@ std::optional<int> whole_number(const Json& value, int lowest, int highest) {
 
 }  // namespace
 
-ConfigValues::ConfigValues(const Json& object, std::string path, std::string prefix)
+JsonObject::JsonObject(const Json& object, std::string path, std::string prefix)
     : object_(&object), path_(std::move(path)), prefix_(std::move(prefix)) {
   if (object.is_object()) return;
   const std::string name = prefix_.empty()
@@ -41,46 +41,46 @@ ConfigValues::ConfigValues(const Json& object, std::string path, std::string pre
   throw InputError(path_, fmt::format("{} {}: expected a JSON object", name, shown(object)));
 }
 
-bool ConfigValues::has(std::string_view key) const { return !value(key).is_null(); }
+bool JsonObject::has(std::string_view key) const { return !value(key).is_null(); }
 
-const Json& ConfigValues::value(std::string_view key) const {
+const Json& JsonObject::value(std::string_view key) const {
   const auto found = object_->find(key);
   return found == object_->end() ? kNull : *found;
 }
 
-int ConfigValues::integer(std::string_view key, int lowest, int highest) const {
+int JsonObject::integer(std::string_view key, int lowest, int highest) const {
   const auto number = whole_number(value(key), lowest, highest);
   if (!number) fail(key, fmt::format("a whole number, {} to {}", lowest, highest));
   return *number;
 }
 
-int ConfigValues::integer(std::string_view key, int lowest, int highest, int fallback) const {
+int JsonObject::integer(std::string_view key, int lowest, int highest, int fallback) const {
   return has(key) ? integer(key, lowest, highest) : fallback;
 }
 
-double ConfigValues::number(std::string_view key, std::optional<double> fallback) const {
+double JsonObject::number(std::string_view key, std::optional<double> fallback) const {
   const Json& found = value(key);
   if (found.is_null() && fallback) return *fallback;
   if (!found.is_number() || !std::isfinite(found.get<double>())) fail(key, "a number");
   return found.get<double>();
 }
 
-bool ConfigValues::boolean(std::string_view key, bool fallback) const {
+bool JsonObject::boolean(std::string_view key, bool fallback) const {
   const Json& found = value(key);
   if (found.is_null()) return fallback;
   if (!found.is_boolean()) fail(key, "true or false");
   return found.get<bool>();
 }
 
-std::string ConfigValues::text(std::string_view key, std::optional<std::string> fallback) const {
+std::string JsonObject::text(std::string_view key, std::optional<std::string> fallback) const {
   const Json& found = value(key);
   if (found.is_null() && fallback) return *fallback;
   if (!found.is_string()) fail(key, "text");
   return found.get<std::string>();
 }
 
-std::pair<int, int> ConfigValues::pair(std::string_view key, int lowest, int highest,
-                                       std::optional<std::pair<int, int>> fallback) const {
+std::pair<int, int> JsonObject::pair(std::string_view key, int lowest, int highest,
+                                     std::optional<std::pair<int, int>> fallback) const {
   const Json& found = value(key);
   if (found.is_null() && fallback) return *fallback;
   const bool list = found.is_array() && found.size() == 2;
@@ -93,22 +93,33 @@ std::pair<int, int> ConfigValues::pair(std::string_view key, int lowest, int hig
   return {*first, *second};
 }
 
-ConfigValues ConfigValues::object(std::string_view key) const {
+JsonObject JsonObject::object(std::string_view key) const {
   const Json& found = value(key);
   return {found.is_null() ? kEmpty : found, path_, fmt::format("{}{}.", prefix_, key)};
 }
 
-std::vector<std::string> ConfigValues::keys() const {
+std::vector<JsonObject> JsonObject::objects(std::string_view key) const {
+  const Json& list = value(key);
+  if (!list.is_array()) fail(key, "a list");
+  std::vector<JsonObject> result;
+  result.reserve(list.size());
+  for (const Json& entry : list) {
+    result.emplace_back(entry, path_, fmt::format("{}{}[{}].", prefix_, key, result.size()));
+  }
+  return result;
+}
+
+std::vector<std::string> JsonObject::keys() const {
   std::vector<std::string> names;
   for (const auto& [key, value] : object_->items()) names.push_back(key);
   return names;
 }
 
-void ConfigValues::fail(std::string_view key, const std::string& expected) const {
+void JsonObject::fail(std::string_view key, const std::string& expected) const {
   const std::string name = printable(fmt::format("{}{}", prefix_, key));
   const Json& found = value(key);
   const std::string state = found.is_null() ? "missing" : shown(found);
   throw InputError(path_, fmt::format("'{}' is {}: expected {}", name, state, expected));
 }
 
-}  // namespace vitascope::weights
+}  // namespace vitascope
