@@ -10,6 +10,7 @@
 #include "app/commands/attend.h"
 #include "app/commands/benchmark.h"
 #include "app/commands/benchmark_attention.h"
+#include "app/commands/check_data.h"
 #include "app/commands/classify.h"
 #include "app/commands/convert.h"
 #include "app/commands/embed.h"
@@ -30,6 +31,7 @@ constexpr Command kCommands[] = {
     {"classify", "Say what photos show", declare_classify},
     {"attend", "Show where the model looked, over the photo", declare_attend},
     {"embed", "Turn photos into vectors", declare_embed},
+    {"check-data", "Find broken, tiny and repeated pictures in a data set", declare_check_data},
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},
     {"benchmark", "Measure how quick a model is here", declare_benchmark},

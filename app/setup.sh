@@ -66,7 +66,7 @@ packages=(
   libgloo-dev)
 if [[ -n $tests ]]; then
   packages+=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev clang clang-format clang-tidy llvm
-    'chromium?')
+    'chromium?' 'dataset-fashion-mnist?')
 fi
 
 command -v dpkg-query >/dev/null ||

@@ -9,6 +9,7 @@
 #include <set>
 #include <system_error>
 
+#include "vit/error.h"
 #include "vit/text.h"
 
 namespace vitascope::datasets {
@@ -146,6 +147,18 @@ bool has_image_extension(const std::string& path) {
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+}
+
+Entries entries(const std::string& folder) {
+  std::error_code error;
+  Entries result;
+  for (const std::string& name : visible_names(folder, error)) {
+    std::error_code ignored;
+    const bool inner = fs::is_directory(fs::path(folder) / name, ignored);
+    (inner ? result.folders : result.files).push_back(name);
+  }
+  if (error) throw InputError(folder, "the folder can't be read: " + error.message());
+  return result;
 }
 
 ImageList list_images(const std::vector<std::string>& inputs, bool recursive) {

@@ -23,4 +23,12 @@ ImageList list_images(const std::vector<std::string>& inputs, bool recursive);
 /// heic heif avif, in any case.
 bool has_image_extension(const std::string& path);
 
+/// What lies directly in a folder, each in natural order, hidden names left out.
+struct Entries {
+  std::vector<std::string> folders, files;
+};
+
+/// \throws InputError when there is no such folder or it can't be read
+Entries entries(const std::string& folder);
+
 }  // namespace vitascope::datasets

@@ -1,20 +1,16 @@
 #include "datasets/loader.h"
 
-#include <c10/util/Exception.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <mutex>
-#include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "vit/error.h"
+#include "datasets/fault.h"
 #include "vit/file.h"
 #include "vit/image/header.h"
 
@@ -110,16 +106,8 @@ bool Loader::State::load(Item& item) {
       reserved = bytes;
       prepare(item, file->bytes());
     }
-  } catch (const InputError& error) {
-    item.error = error.message();
-  } catch (const std::bad_alloc&) {
-    item.error = "not enough memory to decode this picture";
-  } catch (const c10::Error& error) {
-    item.error = error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    item.error = error.what();
   } catch (...) {
-    item.error = "the decoder failed without saying why";
+    item.error = current_fault();
   }
   if (!item.error.empty()) item.prepared.reset();
   const std::lock_guard lock(mutex);

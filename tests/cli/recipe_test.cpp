@@ -166,9 +166,12 @@ TEST_P(ShippedRecipe, ExplainsEveryKeyInAComment) {
 
 TEST_P(ShippedRecipe, Runs) {
   const TemporaryFolder folder;
-  std::vector<std::string> arguments{GetParam(), golden("images/rgb.png"),
-                                     "--config", shipped_recipe(GetParam()),
-                                     "--model",  golden("models/hf-vit")};
+  const bool on_data = std::string(GetParam()) == "check-data";
+  const std::string table =
+      folder.write("t.csv", "path,label\n" + golden("images/rgb.png") + ",a\n");
+  std::vector<std::string> arguments{GetParam(), on_data ? table : golden("images/rgb.png"),
+                                     "--config", shipped_recipe(GetParam())};
+  if (!on_data) arguments.insert(arguments.end(), {"--model", golden("models/hf-vit")});
   const std::map<std::string, std::string> outputs{{"embed", "e.npy"}, {"attend", "a.png"}};
   if (const auto output = outputs.find(GetParam()); output != outputs.end()) {
     arguments.insert(arguments.end(), {"--output", folder / output->second});
@@ -177,7 +180,8 @@ TEST_P(ShippedRecipe, Runs) {
   EXPECT_EQ(finished.status, 0) << finished.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe, testing::Values("classify", "embed", "attend"));
+INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
+                         testing::Values("classify", "embed", "attend", "check-data"));
 
 }  // namespace
 }  // namespace vitascope::tests

@@ -20,7 +20,7 @@ while (($#)); do
     *) targets+=("$1") && shift ;;
   esac
 done
-((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header instances)
+((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header instances table)
 
 # Sources that each target is there for.
 declare -A sources=(
@@ -34,6 +34,7 @@ declare -A sources=(
                    vit/weights/timm_config.cpp vit/weights/npz_config.cpp"
   [image_header]="vit/image/header.cpp vit/image/exif.cpp $(cd "$root" && echo vit/image/*_header.cpp)"
   [instances]="datasets/coco_annotations.cpp datasets/mask_region.cpp"
+  [table]="datasets/csv.cpp datasets/table.cpp"
 )
 
 for target in "${targets[@]}"; do

@@ -294,6 +294,16 @@ def instances_seeds(golden):
             yield json.dumps(small | {part: [small[part][0] | {key: value}]}).encode()
 
 
+def table_seeds():
+    """CSV behind a 'c', JSON lines behind a 'j'."""
+    for text in ("", "a", "a,b\n1,2\n", "\ufeffa;b\r\n\"x;\"\"y\"\"\";2\r\n\r\n", "a\tb\n1\t\"2\n3\"\n",
+                 "a,a\n", "a,b\n1\n", 'a\n"open', 'a\n"x"y\n', 'a,b\n"",""'):
+        yield b"c" + text.encode()
+    row = json.dumps({"path": "a.jpg", "labels": ["x", "y"], "weight": 2})
+    for text in ("", row, f"\ufeff{row}\n \r\n{row}\n", "[1]\n", '{"a": 1, "a": 2}', "{", row + row):
+        yield b"j" + text.encode()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--golden", type=pathlib.Path, required=True)
@@ -306,6 +316,7 @@ def main():
         "configuration": configuration_seeds(arguments.golden),
         "image_header": image_seeds(arguments.golden),
         "instances": instances_seeds(arguments.golden),
+        "table": table_seeds(),
     }
     for target, seeds in targets.items():
         folder = arguments.out / target

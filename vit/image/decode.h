@@ -14,6 +14,8 @@ namespace vitascope::image {
 struct DecodeOptions {
   double max_megapixels = 180;   ///< refused from the header above this
   bool allow_truncated = false;  ///< a damaged JPEG becomes a warning instead of an error
+  int jpeg_reduction = 1;  ///< 2, 4, 8: a JPEG comes out that much smaller (sides rounded up), for
+                           ///< a fraction of the work; other formats, and 1, at their full size
 };
 
 /// Decodes the photo at `path`; see decode_bytes.

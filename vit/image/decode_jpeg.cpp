@@ -30,7 +30,7 @@ struct Decompressor {
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
 
-  bool start(Bytes file);
+  bool start(Bytes file, int reduction);
   bool read_rows(std::uint8_t* rows, std::size_t stride);
 };
 
@@ -71,11 +71,13 @@ Decompressor::Decompressor() {
 }
 
 /// Reads the header and starts decompressing to RGB, or to CMYK for four components.
-bool Decompressor::start(Bytes file) {
+bool Decompressor::start(Bytes file, int reduction) {
   if (error[0] != '\0' || setjmp(failed) != 0) return false;
   jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
   jpeg_read_header(&jpeg, TRUE);
   jpeg.out_color_space = jpeg.num_components == 4 ? JCS_CMYK : JCS_RGB;
+  jpeg.scale_num = 1;
+  jpeg.scale_denom = static_cast<unsigned>(reduction);
   jpeg_start_decompress(&jpeg);
   return true;
 }
@@ -116,11 +118,12 @@ Picture decode_jpeg(Bytes file, const std::string& path, const Header& header,
   const auto refuse = [&](const char* message) {
     throw InputError(path, fmt::format("damaged JPEG: {}", message));
   };
-  if (!decompressor.start(file)) refuse(decompressor.error);
+  if (!decompressor.start(file, options.jpeg_reduction)) refuse(decompressor.error);
   const jpeg_decompress_struct& jpeg = decompressor.jpeg;
   Picture picture;
   picture.size = {static_cast<int>(jpeg.output_width), static_cast<int>(jpeg.output_height)};
-  if (picture.size != header.stored) refuse("it has two frame headers that differ");
+  const Size stored{static_cast<int>(jpeg.image_width), static_cast<int>(jpeg.image_height)};
+  if (stored != header.stored) refuse("it has two frame headers that differ");
   const std::size_t pixels = static_cast<std::size_t>(picture.size.width) * picture.size.height;
   picture.rgb.resize(pixels * 3);
 

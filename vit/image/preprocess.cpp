@@ -83,19 +83,23 @@ Picture prepare_bytes(const Picture& picture, const Specification& specification
   return cropped(picture, specification, geometry(specification, picture.size));
 }
 
-Prepared prepare(const Picture& picture, const Specification& specification) {
-  const Geometry where = geometry(specification, picture.size);
-  const Picture bytes = cropped(picture, specification, where);
-  const std::int64_t width = where.output.width;
-  const std::int64_t height = where.output.height;
-  Prepared result;
-  result.pixels = at::empty({3, height, width}, at::kFloat);
+at::Tensor normalised(const Picture& picture, const Specification& specification) {
+  const std::int64_t width = picture.size.width;
+  const std::int64_t height = picture.size.height;
+  at::Tensor pixels = at::empty({3, height, width}, at::kFloat);
   for (int channel = 0; channel < 3; ++channel) {
     const std::array<float, 256> table = levels(specification, channel);
-    float* plane = result.pixels.data_ptr<float>() + channel * height * width;
-    const std::uint8_t* in = bytes.rgb.data() + channel;
+    float* plane = pixels.data_ptr<float>() + channel * height * width;
+    const std::uint8_t* in = picture.rgb.data() + channel;
     for (std::int64_t i = 0; i < height * width; ++i) plane[i] = table[in[3 * i]];
   }
+  return pixels;
+}
+
+Prepared prepare(const Picture& picture, const Specification& specification) {
+  const Geometry where = geometry(specification, picture.size);
+  Prepared result;
+  result.pixels = normalised(cropped(picture, specification, where), specification);
   result.view = View(where, picture.size, picture.stored, picture.orientation);
   return result;
 }

@@ -20,6 +20,10 @@ struct Prepared {
 /// (x * rescale - mean) / std in float32.
 Prepared prepare(const Picture& picture, const Specification& specification);
 
+/// The last steps alone, of a picture that has its size: (x * rescale - mean) / std.
+/// \return float32 [3, H, W]
+at::Tensor normalised(const Picture& picture, const Specification& specification);
+
 /// The 8-bit picture after resize and crop, [output.height, output.width, 3]: what `verify`
 /// compares in levels and what overlays show.
 Picture prepare_bytes(const Picture& picture, const Specification& specification);

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+/// \file
+/// In what order pictures are seen, and by which process. Nothing but the arguments enters.
+namespace vitascope::datasets {
+
+/// 0 .. count - 1 in the random order of an epoch.
+std::vector<std::size_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch);
+
+/// One process of several that share every batch.
+struct Shard {
+  std::size_t rank = 0, processes = 1;
+};
+
+/// Positions [begin, end) in an epoch's order.
+struct Span {
+  std::size_t begin = 0, end = 0;
+};
+
+/// What a process takes of each batch from `position` on. All processes together take `batch_size`
+/// * processes pictures at a time, and of the last batch what is left: every picture once, none
+/// twice, the same ones in the same step however many processes share it. A share may be empty.
+std::vector<Span> shares(std::size_t count, std::size_t position, std::size_t batch_size,
+                         Shard shard);
+
+}  // namespace vitascope::datasets

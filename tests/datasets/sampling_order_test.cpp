@@ -1,0 +1,57 @@
+#include "datasets/sampling_order.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace vitascope::datasets {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<std::pair<std::size_t, std::size_t>> pairs(const std::vector<Span>& spans) {
+  std::vector<std::pair<std::size_t, std::size_t>> result;
+  for (const Span& span : spans) result.emplace_back(span.begin, span.end);
+  return result;
+}
+
+TEST(EpochOrder, IsAPermutationOfSeedAndEpoch) {
+  std::vector<std::size_t> order = epoch_order(100, 1, 2);
+  EXPECT_EQ(order, epoch_order(100, 1, 2));
+  EXPECT_NE(order, epoch_order(100, 1, 3));
+  EXPECT_NE(order, epoch_order(100, 2, 2));
+  std::sort(order.begin(), order.end());
+  std::vector<std::size_t> all(100);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  EXPECT_EQ(order, all);
+}
+
+TEST(Shares, OfOneProcessAreBatches) {
+  EXPECT_THAT(pairs(shares(10, 0, 4, {})),
+              ElementsAre(std::pair(0, 4), std::pair(4, 8), std::pair(8, 10)));
+  EXPECT_THAT(pairs(shares(10, 8, 4, {})), ElementsAre(std::pair(8, 10)));
+  EXPECT_THAT(shares(10, 10, 4, {}), testing::IsEmpty());
+}
+
+/// Whatever divides the work, a step sees the same pictures, each once.
+TEST(Shares, OfSeveralProcessesMakeUpTheSameSteps) {
+  for (const std::size_t count : {1u, 7u, 16u, 23u, 24u, 25u})
+    for (const std::size_t processes : {1u, 2u, 3u, 4u, 6u}) {
+      const auto whole = shares(count, 0, 12, {});
+      for (std::size_t step = 0; step < whole.size(); ++step) {
+        std::size_t at = whole[step].begin;
+        for (std::size_t rank = 0; rank < processes; ++rank) {
+          const auto mine = shares(count, 0, 12 / processes, {rank, processes});
+          ASSERT_EQ(mine.size(), whole.size());
+          EXPECT_EQ(mine[step].begin, at);
+          EXPECT_LE(mine[step].end - mine[step].begin, 12 / processes);
+          at = mine[step].end;
+        }
+        EXPECT_EQ(at, whole[step].end);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace vitascope::datasets
