@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/values.h"
 #include "vit/error.h"
 
@@ -100,6 +102,13 @@ std::vector<MapRequest> every_method(const explain::MapOptions& options,
 }
 
 }  // namespace
+
+bool needs_gradients(const MapChoice& choice) {
+  return choice.grid == "methods" ||
+         std::ranges::any_of(choice.methods, [](const std::string& name) {
+           return explain::find_method(name).wanted.gradients();
+         });
+}
 
 std::vector<MapRequest> map_requests(const MapChoice& choice, const model::Config& config) {
   const explain::MapOptions options = map_options(choice, config);

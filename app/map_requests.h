@@ -35,6 +35,9 @@ struct MapRequest {
   std::string name() const { return std::string(method->name); }
 };
 
+/// Whether any of the methods needs gradients, and so plain weights.
+bool needs_gradients(const MapChoice& choice);
+
 /// The maps of each photo.
 /// \throws UsageError when a layer or head is not there, flags contradict each other, or the model
 ///         can't be explained so

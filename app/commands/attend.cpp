@@ -208,8 +208,10 @@ int attend(const AttendOptions& options) {
   int failed = 0;
   const std::vector<std::string> photos = find_photos(inputs(options), failed);
   const std::vector<std::string> files = output_files(photos, options);
-  // Gradients need plain weights, and so few passes do not repay packing.
-  const weights::Model model = open_model(options.model, options.run, /*pack=*/false);
+  // Gradients, and audits that shuffle weights, need plain ones.
+  const bool plain = options.audit.audit || needs_gradients(options.maps);
+  const weights::Model model =
+      open_model(options.model, options.run, /*pack=*/!plain && photos.size() >= kPackFrom);
   require_specification(model);
   const std::vector<MapRequest> requests = map_requests(options.maps, model.network.config());
   check_counts(options, photos.size(), requests.size());

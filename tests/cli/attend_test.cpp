@@ -151,9 +151,14 @@ TEST_F(Attend, RefusesWhatIsNotThere) {
                  "--save-map holds one map");
 }
 
-TEST_F(Attend, ABackboneHasNoClassToExplain) {
-  const Finished raw = attend({"--output", at("a.png"), "--quiet"}, "models/hf-dinov2-reg-swiglu");
-  EXPECT_EQ(raw.status, 0) << raw.err;
+TEST_F(Attend, APhotoSmallerThanAPatchIsNamed) {
+  const Finished finished =
+      run_program({"attend", golden("images/odd_1x1.png"), "--model", golden("models/hf-vit"),
+                   "--resize", "none", "--crop", "none", "--output", at("a.png"), "--quiet"});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_THAT(finished.err, HasSubstr("odd_1x1.png: input of 1 x 1 pixels"));
+  EXPECT_THAT(finished.err, HasSubstr("patch edge 8"));
+  EXPECT_TRUE(fs::is_empty(folder_));
 }
 
 TEST_F(Attend, OverwritesNothingUnasked) {

@@ -6,6 +6,7 @@
 forward  ViT-B/16, float32, a batch of 8: milliseconds (vitascope benchmark, timm, onnxruntime)
 start    a ViT-B/16 directory, from the command line to the first answer (transformers' pipeline)
 folder   photos through ViT-S/16 (timm with a DataLoader): images a second
+explain  ViT-B/16, one photo at a time: attention, rollout and relevance beside a classification, the page
 
 Every round runs each side once, one after another, so that a machine that grows busy does so for all;
 figures are medians over the rounds. Ends with status 1 when a goal is missed.
@@ -136,10 +137,42 @@ def folder_goals(result, options):
     memory_goal(result, "vit-small")
 
 
+def explain_round(result, options):
+    """Our own program alone: what an explanation costs beside the answer that it explains."""
+    photos = sorted(options.photos.iterdir())[:6]
+    shared = [*photos, "--model", FOLDER / "vit-base", "--threads", options.threads, "--format", "json"]
+    # The first photo of each command warms up.
+    out, _ = run([options.program, "classify", *shared, "--batch-size", 1])
+    lines = [json.loads(line) for line in out.splitlines()][1:]
+    result.add("classify", milliseconds=statistics.median(x["timing"]["model_ms"] for x in lines))
+    with tempfile.TemporaryDirectory() as folder:
+        for method in ("raw", "rollout", "relevance"):
+            out, _ = run([options.program, "attend", *shared, "--method", method, "--output", folder,
+                          "--force"])
+            lines = [json.loads(line) for line in out.splitlines()][1:]
+            seconds = statistics.median(x["maps"][0]["seconds"] for x in lines)
+            result.add(method, milliseconds=1000 * seconds)
+        page = Path(folder) / "page.html"
+        _, figures = run([options.program, "attend", photos[0], *shared[len(photos):], "--method",
+                          "raw,rollout,relevance", "--html", page])
+        result.add("page, the whole command", seconds=figures["seconds"],
+                   megabytes_of_page=page.stat().st_size / MEGABYTE)
+
+
+def explain_goals(result, options):
+    plain = result.median("classify", "milliseconds")
+    for method, most in (("raw", 1.15), ("rollout", 1.15), ("relevance", 4)):
+        ratio = result.median(method, "milliseconds") / plain
+        result.goal(f"{method} at most {most} times a classification: {ratio:.2f}", ratio <= most)
+    seconds = result.median("page, the whole command", "seconds")
+    result.goal(f"the page within 3 s: {seconds:.2f} s", seconds <= 3)
+
+
 COMPARISONS = {
     "forward": ("ViT-B/16, float32, batch of 8: a forward pass", forward_round, forward_goals),
     "start": ("ViT-B/16 directory: from the command to the first answer", start_round, start_goals),
     "folder": ("Photos through ViT-S/16, batches of 32", folder_round, folder_goals),
+    "explain": ("ViT-B/16: what an explanation costs", explain_round, explain_goals),
 }
 
 
@@ -162,7 +195,7 @@ def main():
     parser.add_argument("--photos", type=Path, help="a flat folder of photos; default: 500 drawn ones")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--only", default=",".join(COMPARISONS), help="forward,start,folder")
+    parser.add_argument("--only", default=",".join(COMPARISONS), help=",".join(COMPARISONS))
     parser.add_argument("--json", type=Path, default=FOLDER / "speed.json")
     options = parser.parse_args()
     unknown = set(options.only.split(",")) - set(COMPARISONS)

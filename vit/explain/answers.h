@@ -12,7 +12,7 @@ namespace vitascope::explain {
 
 /// Normalised pixels on any device -> probabilities, in inference mode. The function holds a copy
 /// of the network whose weights are packed where that is quicker: for answers to many pictures.
-/// \param network with plain weights
+/// \param network with plain weights, or packed ones already
 Scores probabilities_of(const model::VisionTransformer& network,
                         kernels::Backend backend = kernels::Backend::automatic);
 

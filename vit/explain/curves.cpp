@@ -20,9 +20,13 @@ std::int64_t rationale(std::int64_t percent, std::int64_t patches) {
   return (percent * patches + 99) / 100;
 }
 
-/// The whole number nearest to tenth / 10 of the patches, halves up.
+/// The whole number nearest to part / parts of the patches, halves up.
+std::int64_t share(std::int64_t part, std::int64_t parts, std::int64_t patches) {
+  return (2 * part * patches + parts) / (2 * parts);
+}
+
 std::int64_t tenth_of(std::int64_t tenth, std::int64_t patches) {
-  return (2 * tenth * patches + 10) / 20;
+  return share(tenth, 10, patches);
 }
 
 /// How many patches are replaced at each point: `steps` even steps and whatever a figure is read
@@ -38,7 +42,7 @@ std::vector<std::int64_t> points(std::int64_t patches, std::int64_t steps) {
     result.push_back(count);
     result.push_back(patches - count);
   };
-  for (std::int64_t step = 0; step <= steps; ++step) add(step * patches / steps);
+  for (std::int64_t step = 0; step <= steps; ++step) add(share(step, steps, patches));
   for (const std::int64_t percent : kRationales) add(rationale(percent, patches));
   for (std::int64_t tenth = 1; tenth < 10; ++tenth) add(tenth_of(tenth, patches));
   std::ranges::sort(result);
