@@ -121,8 +121,9 @@ class Heads {
     weights_.reserve(count);
     biases_.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-      weights_.push_back(weight.to(at::kFloat).clone().requires_grad_());
-      biases_.push_back(bias.to(at::kFloat).clone().requires_grad_());
+      const bool learns = i > 0;  // the first stays the closed form
+      weights_.push_back(weight.to(at::kFloat).clone().requires_grad_(learns));
+      biases_.push_back(bias.to(at::kFloat).clone().requires_grad_(learns));
     }
   }
 
@@ -131,7 +132,7 @@ class Heads {
   const at::Tensor& bias(std::size_t i) const { return biases_[i]; }
   std::int64_t columns() const { return count() * classes_; }
 
-  /// All but the first, which stays the closed form.
+  /// Of the heads that learn.
   std::vector<Parameter> parameters() const {
     std::vector<Parameter> parameters;
     parameters.reserve(2 * candidates_.size());
@@ -233,25 +234,6 @@ void train(Heads& heads, const LinearSamples& samples, const LinearHeadOptions& 
   }
 }
 
-/// mAP where samples have several classes, else accuracy. \param logits [n, K]
-double score(const at::Tensor& logits, const at::Tensor& targets, bool several) {
-  if (!several) {
-    return (logits.argmax(1) == targets.argmax(1)).to(at::kDouble).mean().item<double>();
-  }
-  const at::Tensor values = logits.to(at::kDouble).contiguous();
-  const at::Tensor present = (targets > 0.5).contiguous();
-  std::vector<std::vector<std::int64_t>> labels(static_cast<std::size_t>(targets.size(0)));
-  const bool* flag = present.const_data_ptr<bool>();
-  for (std::vector<std::int64_t>& of_sample : labels) {
-    for (std::int64_t k = 0; k < targets.size(1); ++k) {
-      if (*flag++) of_sample.push_back(k);
-    }
-  }
-  const metrics::Scores scores(
-      {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())}, values.size(1));
-  return metrics::mean_average_precision(metrics::average_precisions(scores, labels)).value_or(0);
-}
-
 void judge(Heads& heads, const LinearSamples& samples, const LossOptions& loss) {
   std::vector<at::Tensor> logits;
   at::Tensor losses = at::zeros({std::ssize(heads.candidates())}, at::kFloat);
@@ -266,7 +248,8 @@ void judge(Heads& heads, const LinearSamples& samples, const LossOptions& loss) 
   for (std::size_t i = 0; i < heads.candidates().size(); ++i) {
     const auto index = static_cast<std::int64_t>(i);
     HeadCandidate& candidate = heads.candidates()[i];
-    candidate.score = score(all.select(1, index), samples.targets, several_labels(loss.kind));
+    candidate.score =
+        validation_score(all.select(1, index), samples.targets, several_labels(loss.kind));
     candidate.loss = (losses[index] / weights[index].clamp_min(1e-12)).item<double>();
   }
 }
@@ -277,6 +260,24 @@ bool better(const HeadCandidate& a, const HeadCandidate& b) {
 }
 
 }  // namespace
+
+double validation_score(const at::Tensor& scores, const at::Tensor& targets, bool several) {
+  if (!several) {
+    return (scores.argmax(1) == targets.argmax(1)).to(at::kDouble).mean().item<double>();
+  }
+  const at::Tensor values = scores.to(at::kDouble).contiguous();
+  const at::Tensor present = (targets > 0.5).contiguous();
+  std::vector<std::vector<std::int64_t>> labels(static_cast<std::size_t>(targets.size(0)));
+  const bool* flag = present.const_data_ptr<bool>();
+  for (std::vector<std::int64_t>& of_sample : labels) {
+    for (std::int64_t k = 0; k < targets.size(1); ++k) {
+      if (*flag++) of_sample.push_back(k);
+    }
+  }
+  const metrics::Scores rows(
+      {values.const_data_ptr<double>(), static_cast<std::size_t>(values.numel())}, values.size(1));
+  return metrics::mean_average_precision(metrics::average_precisions(rows, labels)).value_or(0);
+}
 
 at::Tensor LinearHead::logits(const at::Tensor& features) const {
   return at::addmm(bias, features, weight.t());

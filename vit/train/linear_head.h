@@ -49,6 +49,11 @@ struct TrainedHead {
   std::size_t chosen = 0;                 ///< highest score, of equal ones the smallest loss
 };
 
+/// How good answers are: mAP where samples have several classes, else accuracy.
+/// \param scores [n, K], logits or votes; the largest is the answer
+/// \param targets [n, K]
+double validation_score(const at::Tensor& scores, const at::Tensor& targets, bool several);
+
 /// Ridge regression on the targets, scaled to logits; from there AdamW with all rates at once, one
 /// product for all of them (as DINOv2's evaluation does, arXiv:2304.07193), cosine to 0. The choice
 /// is made on `validation`. With no more samples than a batch their order does not matter.
