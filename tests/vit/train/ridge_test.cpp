@@ -61,7 +61,7 @@ TEST(Ridge, LeavesSamplesOutAsIfItWereFittedWithoutThem) {
     const LinearSamples samples = random_samples(16, features, 5);
     const double penalty = 0.3;
     const RidgeFit fit = fit_ridge(samples, std::vector{penalty});
-    const double total = samples.weights.sum().item<double>();
+    const double total = sample_weights(samples).sum().item<double>();
     for (std::int64_t i = 0; i < 16; ++i) {
       LinearSamples others = samples;
       others.weights = samples.weights.clone();
