@@ -114,23 +114,24 @@ void check_input_size(const weights::Model& model) {
   }
 }
 
-}  // namespace
+/// How photos run, whatever they come from.
+struct Run {
+  const weights::Model& model;
+  const RunOptions& options;
+  int failed = 0;
+};
 
-int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 : 0; }
-
-RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
-                     const RunOptions& run, const PhotoOptions& options, int failed,
+/// \param count of photos that the loader gives
+RunReport run_loaded(const Run& start, datasets::Loader& loader, std::size_t count,
                      const std::function<void(const PhotoResult&)>& use) {
-  check_input_size(model);
+  const RunOptions& run = start.options;
   const c10::InferenceMode inference;
   const Interrupt interrupt;
-  const Runner runner(model, run);
-  datasets::Loader loader(paths, *model.specification,
-                          loader_options(run, options, device_of(model.network).is_cuda()));
-  Progress progress(paths.size(), run.quiet);
-  RunReport report{0, failed, false};
+  const Runner runner(start.model, run);
+  Progress progress(count, run.quiet);
+  RunReport report{0, start.failed, false};
   std::size_t seen = 0;
-  while (seen < paths.size()) {
+  while (seen < count) {
     std::vector<Item> batch = loader.next(static_cast<std::size_t>(run.batch_size));
     runner.check(batch);
     const BatchOutput output = runner.run(batch);
@@ -155,6 +156,28 @@ RunReport run_photos(const weights::Model& model, const std::vector<std::string>
     progress.show(seen);
   }
   return report;
+}
+
+}  // namespace
+
+int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 : 0; }
+
+RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use) {
+  check_input_size(model);
+  datasets::Loader loader(paths, *model.specification,
+                          loader_options(run, options, device_of(model.network).is_cuda()));
+  return run_loaded({model, run, failed}, loader, paths.size(), use);
+}
+
+RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use) {
+  check_input_size(model);
+  datasets::Loader loader(photos.images, photos.samples, *model.specification,
+                          loader_options(run, options, device_of(model.network).is_cuda()));
+  return run_loaded({model, run, failed}, loader, photos.samples.size(), use);
 }
 
 }  // namespace vitascope::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,17 @@ struct RunReport {
 /// failed before, for the report \throws UsageError when the model's patches do not fit its input
 /// size
 RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use);
+
+/// Pictures of a labelled set.
+struct LabelledPhotos {
+  std::shared_ptr<const datasets::LabelledImages> images;
+  std::vector<std::size_t> samples;  ///< indices into the set
+};
+
+/// The same of a labelled set, in the order of its samples.
+RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
                      const RunOptions& run, const PhotoOptions& options, int failed,
                      const std::function<void(const PhotoResult&)>& use);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/labelled_images.h"
 #include "vit/image/decode.h"
 #include "vit/image/preprocess.h"
 #include "vit/image/specification.h"
@@ -16,7 +17,7 @@ namespace vitascope::datasets {
 
 /// One photo, or why there is none.
 struct Item {
-  std::size_t index = 0;  ///< position in the list of paths
+  std::size_t index = 0;  ///< position in the list of paths or samples
   std::string path;
   image::Size size;  ///< upright size of the photo
   std::optional<image::Prepared> prepared;
@@ -41,6 +42,9 @@ class Loader {
  public:
   Loader(std::vector<std::string> paths, image::Specification specification,
          const LoaderOptions& options);
+  /// The pictures of a labelled set. \param samples indices into the set
+  Loader(std::shared_ptr<const LabelledImages> images, const std::vector<std::size_t>& samples,
+         image::Specification specification, const LoaderOptions& options);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
