@@ -62,7 +62,9 @@ class HeadTrainingTest : public testing::Test {
   HeadTraining trained(const std::string& name) const {
     const std::string path = vitascope::tests::golden("models/" + name);
     const weights::Model plain = weights::open_model(path);
-    const weights::Model packed = weights::open_model(path, {.pack = true});
+    weights::OpenOptions pack;
+    pack.pack = true;
+    const weights::Model packed = weights::open_model(path, pack);
     return train_head({plain, packed}, opened(), options);
   }
 
