@@ -172,11 +172,12 @@ class Rows {
 
   double weight(const Record& record) const {
     const Json* given = value(record, "weight");
-    if (given == nullptr || *given == "") return 1;
+    if (given == nullptr) return 1;
     double result = NAN;
     if (given->is_number()) result = given->get<double>();
     if (given->is_string()) {
       const std::string text = trimmed(given->get<std::string>());
+      if (text.empty()) return 1;
       const auto parsed = std::from_chars(text.data(), text.data() + text.size(), result);
       if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) result = NAN;
     }

@@ -169,6 +169,24 @@ TEST(TrainingLoader, GoesOnFromASavedState) {
   }
 }
 
+/// Workers are in the middle of photos of the first epoch when the position changes.
+TEST(TrainingLoader, WhatWasBegunBeforeIsThrownAway) {
+  auto images = std::make_shared<LabelledImages>();
+  images->classes = {"a"};
+  for (int i = 0; i < 8; ++i) {
+    Sample sample;
+    sample.path = golden("images/rgb.png");
+    sample.labels = {0};
+    images->samples.push_back(sample);
+  }
+  for (std::uint64_t epoch = 1; epoch < 200; ++epoch) {
+    TrainingLoader loader(images, all_of(*images), plain(7), batches_of(8, 4));
+    std::this_thread::sleep_for(std::chrono::microseconds(20 * (epoch % 20)));
+    loader.restore({loader.state().name, "1 7 8 " + std::to_string(epoch) + " 0"});
+    EXPECT_EQ(loader.next()->samples, epoch_order(8, 7, epoch));
+  }
+}
+
 TEST(TrainingLoader, ForeignAndDamagedStatesAreRefused) {
   const auto images = numbered(5);
   TrainingLoader loader(images, all_of(*images), plain(1), batches_of(2));

@@ -126,7 +126,8 @@ void adjust_brightness(Picture& picture, double factor) {
 void adjust_contrast(Picture& picture, double factor) {
   double sum = 0;
   for (std::size_t i = 0; i < picture.rgb.size(); i += 3) sum += gray(&picture.rgb[i]);
-  const int mean = static_cast<int>(sum / static_cast<double>(pixel_count(picture)) + 0.5);
+  const int mean =
+      static_cast<int>(std::floor(sum / static_cast<double>(pixel_count(picture)) + 0.5));
   const auto f = static_cast<float>(factor);
   map_levels(picture, table_of([=](int i) { return mix(mean, i, f); }));
 }
