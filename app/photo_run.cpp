@@ -114,23 +114,17 @@ void check_input_size(const weights::Model& model) {
   }
 }
 
-}  // namespace
-
-int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 : 0; }
-
-RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
-                     const RunOptions& run, const PhotoOptions& options, int failed,
+/// Takes `count` photos of the loader through the model.
+RunReport run_loader(const weights::Model& model, datasets::Loader& loader, std::size_t count,
+                     const RunOptions& run, int failed,
                      const std::function<void(const PhotoResult&)>& use) {
-  check_input_size(model);
   const c10::InferenceMode inference;
   const Interrupt interrupt;
   const Runner runner(model, run);
-  datasets::Loader loader(paths, *model.specification,
-                          loader_options(run, options, device_of(model.network).is_cuda()));
-  Progress progress(paths.size(), run.quiet);
+  Progress progress(count, run.quiet);
   RunReport report{0, failed, false};
   std::size_t seen = 0;
-  while (seen < paths.size()) {
+  while (seen < count) {
     std::vector<Item> batch = loader.next(static_cast<std::size_t>(run.batch_size));
     runner.check(batch);
     const BatchOutput output = runner.run(batch);
@@ -155,6 +149,29 @@ RunReport run_photos(const weights::Model& model, const std::vector<std::string>
     progress.show(seen);
   }
   return report;
+}
+
+}  // namespace
+
+int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 : 0; }
+
+RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use) {
+  check_input_size(model);
+  datasets::Loader loader(paths, *model.specification,
+                          loader_options(run, options, device_of(model.network).is_cuda()));
+  return run_loader(model, loader, paths.size(), run, failed, use);
+}
+
+RunReport run_samples(const weights::Model& model, const datasets::LabelledImages& images,
+                      const std::vector<std::size_t>& samples, const RunOptions& run,
+                      const PhotoOptions& options,
+                      const std::function<void(const PhotoResult&)>& use) {
+  check_input_size(model);
+  datasets::Loader loader(images, samples, *model.specification,
+                          loader_options(run, options, device_of(model.network).is_cuda()));
+  return run_loader(model, loader, samples.size(), run, 0, use);
 }
 
 }  // namespace vitascope::app

@@ -38,4 +38,10 @@ RunReport run_photos(const weights::Model& model, const std::vector<std::string>
                      const RunOptions& run, const PhotoOptions& options, int failed,
                      const std::function<void(const PhotoResult&)>& use);
 
+/// The same for these samples of a data set; Item::index counts in `samples`.
+RunReport run_samples(const weights::Model& model, const datasets::LabelledImages& images,
+                      const std::vector<std::size_t>& samples, const RunOptions& run,
+                      const PhotoOptions& options,
+                      const std::function<void(const PhotoResult&)>& use);
+
 }  // namespace vitascope::app

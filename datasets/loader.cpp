@@ -34,6 +34,8 @@ std::size_t decoded_bytes(const image::Header& header) {
 
 struct Loader::State {
   std::vector<std::string> paths;
+  std::vector<std::optional<std::size_t>> stored_at;  // of each path; empty where all are files
+  std::shared_ptr<const StoredPictures> stored;
   image::Specification specification;
   LoaderOptions options;
 
@@ -54,6 +56,7 @@ struct Loader::State {
   bool admitted(std::size_t index, std::size_t bytes) const;
   bool reserve(std::size_t index, std::size_t bytes);
   bool load(Item& item);
+  std::size_t needed_bytes(Bytes file, const std::string& path) const;
   void prepare(Item& item, Bytes file) const;
 };
 
@@ -81,7 +84,9 @@ bool Loader::State::reserve(std::size_t index, std::size_t bytes) {
 
 void Loader::State::prepare(Item& item, Bytes file) const {
   const auto decode_start = std::chrono::steady_clock::now();
-  const image::Picture picture = image::decode_bytes(file, item.path, options.decode);
+  const bool in_memory = !stored_at.empty() && stored_at[item.index];
+  const image::Picture picture = in_memory ? stored->picture(*stored_at[item.index])
+                                           : image::decode_bytes(file, item.path, options.decode);
   item.decode_seconds = seconds_since(decode_start);
   item.size = picture.size;
   item.warning = picture.warning;
@@ -90,21 +95,28 @@ void Loader::State::prepare(Item& item, Bytes file) const {
   item.prepare_seconds = seconds_since(prepare_start);
 }
 
+/// What decoding this file takes. A picture above the limit is refused by the decoder from its
+/// header and takes no memory.
+std::size_t Loader::State::needed_bytes(Bytes file, const std::string& path) const {
+  const image::Header header = image::read_header(file, path);
+  const double megapixels = double(header.stored.width) * header.stored.height / 1e6;
+  return megapixels > options.decode.max_megapixels ? 0 : decoded_bytes(header);
+}
+
 /// Fills the item; false when the loader is being destroyed. Any fault becomes the item's error.
 bool Loader::State::load(Item& item) {
   std::size_t reserved = 0;
   bool going_on = true;
   try {
-    const auto file = MappedFile::open(item.path);
-    const image::Header header = image::read_header(file->bytes(), item.path);
-    const double megapixels = double(header.stored.width) * header.stored.height / 1e6;
-    // A picture above the limit is refused by the decoder from its header and takes no memory.
-    const std::size_t bytes =
-        megapixels > options.decode.max_megapixels ? 0 : decoded_bytes(header);
+    // Pictures of benchmarks are in memory already and small.
+    const bool in_memory = !stored_at.empty() && stored_at[item.index];
+    const auto file = in_memory ? nullptr : MappedFile::open(item.path);
+    const Bytes content = in_memory ? Bytes() : file->bytes();
+    const std::size_t bytes = in_memory ? 0 : needed_bytes(content, item.path);
     going_on = reserve(item.index, bytes);
     if (going_on) {
       reserved = bytes;
-      prepare(item, file->bytes());
+      prepare(item, content);
     }
   } catch (...) {
     item.error = current_fault();
@@ -144,6 +156,23 @@ Loader::Loader(std::vector<std::string> paths, image::Specification specificatio
                const LoaderOptions& options)
     : state_(std::make_unique<State>()) {
   state_->paths = std::move(paths);
+  start(std::move(specification), options);
+}
+
+Loader::Loader(const LabelledImages& images, const std::vector<std::size_t>& samples,
+               image::Specification specification, const LoaderOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->paths.reserve(samples.size());
+  state_->stored_at.reserve(samples.size());
+  for (const std::size_t i : samples) {
+    state_->paths.push_back(images.samples[i].path);
+    state_->stored_at.push_back(images.samples[i].stored);
+  }
+  state_->stored = images.stored;
+  start(std::move(specification), options);
+}
+
+void Loader::start(image::Specification specification, const LoaderOptions& options) {
   state_->specification = std::move(specification);
   state_->options = options;
   state_->options.ahead = std::max<std::size_t>(options.ahead, 1);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/labelled_images.h"
 #include "vit/image/decode.h"
 #include "vit/image/preprocess.h"
 #include "vit/image/specification.h"
@@ -41,6 +42,9 @@ class Loader {
  public:
   Loader(std::vector<std::string> paths, image::Specification specification,
          const LoaderOptions& options);
+  /// The same for these samples of a data set, in this order, be they files or stored pictures.
+  Loader(const LabelledImages& images, const std::vector<std::size_t>& samples,
+         image::Specification specification, const LoaderOptions& options);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
@@ -51,6 +55,7 @@ class Loader {
 
  private:
   struct State;
+  void start(image::Specification specification, const LoaderOptions& options);
   std::unique_ptr<State> state_;
 };
 
