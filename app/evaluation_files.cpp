@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFiles[] = {"evaluation.json", "evaluation.csv", "predictions.csv",
                                   "confusion.csv",   "confusion.png",  "reliability.png",
-                                  "mistakes.png",    "evaluation.html"};
+                                  "mistakes.jpg",    "evaluation.html"};
 
 std::string inside(const std::string& folder, const char* name) {
   return (fs::path(folder) / name).string();
@@ -50,7 +50,7 @@ void write_evaluation(const std::string& folder, const EvaluationResult& result,
   if (!font.present() && !quiet) output::warning(font.warning());
   EvaluationPictures pictures;
   const auto picture = [&](const char* name, const drawing::Canvas& canvas) {
-    std::string bytes = drawing::encode(canvas, drawing::PictureFormat::png, 100);
+    std::string bytes = drawing::encode(canvas, drawing::picture_format(name), 88);
     text(name, bytes);
     pictures.push_back({name, canvas.size(), std::move(bytes)});
   };
@@ -59,7 +59,7 @@ void write_evaluation(const std::string& folder, const EvaluationResult& result,
     picture("confusion.png", draw_confusion(result, font));
     picture("reliability.png", draw_reliability(result, font));
     if (!result.evaluation.mistakes.empty())
-      picture("mistakes.png", draw_mistakes(result, images, decode, font));
+      picture("mistakes.jpg", draw_mistakes(result, images, decode, font));
   }
   text("evaluation.html", evaluation_page(result, pictures));
 }

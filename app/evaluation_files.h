@@ -14,7 +14,7 @@ namespace vitascope::app {
 void prepare_evaluation_folder(const std::string& folder, bool force);
 
 /// Writes evaluation.json, evaluation.csv, predictions.csv and, of one label a photo,
-/// confusion.csv, confusion.png, reliability.png and, when there are any, mistakes.png. \param
+/// confusion.csv, confusion.png, reliability.png and, when there are any, mistakes.jpg. \param
 /// quiet say nothing of a font that is missing
 void write_evaluation(const std::string& folder, const EvaluationResult& result,
                       const datasets::LabelledImages& images, const image::DecodeOptions& decode,

@@ -99,10 +99,10 @@ std::string evaluation_page(const EvaluationResult& result, const EvaluationPict
   if (result.evaluation.comparison) page += comparison(*result.evaluation.comparison);
   page += classes(result);
   for (const EvaluationPicture& picture : pictures) {
-    page += fmt::format(
-        R"(<p><img alt="{}" width="{}" height="{}" src="data:image/png;base64,{}"></p>)",
-        escaped(picture.name), picture.size.width, picture.size.height,
-        report::base64(picture.png));
+    page +=
+        fmt::format(R"(<p><img alt="{}" width="{}" height="{}" src="data:image/{};base64,{}"></p>)",
+                    escaped(picture.name), picture.size.width, picture.size.height,
+                    picture.name.ends_with(".png") ? "png" : "jpeg", report::base64(picture.bytes));
     page += "\n";
   }
   return page + "</body>\n</html>\n";

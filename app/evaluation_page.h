@@ -14,7 +14,7 @@ namespace vitascope::app {
 struct EvaluationPicture {
   std::string name;  ///< of its file
   image::Size size;
-  std::string png;
+  std::string bytes;
 };
 using EvaluationPictures = std::vector<EvaluationPicture>;
 

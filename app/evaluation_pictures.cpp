@@ -55,24 +55,28 @@ drawing::Canvas panel(const EvaluationResult& result, const Mistake& mistake,
 }  // namespace
 
 drawing::Canvas draw_confusion(const EvaluationResult& result, const drawing::Font& font) {
-  ConfusionTable table = confusion_table(result);
+  const ConfusionTable table = confusion_table(result);
   const std::size_t n = table.labels.size();
   drawing::HeatMap map;
   map.title = "Confusion: share of each true class (rows) by prediction (columns)";
   map.range = drawing::Range{0, 1};
   map.values.reserve(n * n);
+  map.rows.reserve(n);
+  map.columns.reserve(n);
   for (std::size_t i = 0; i < n; ++i) {
     const std::span<const std::int64_t> row = std::span(table.counts).subspan(i * n, n);
     const auto photos =
         static_cast<double>(std::accumulate(row.begin(), row.end(), std::int64_t{}));
     // A class that the data lack has no shares: its row stays white.
+    // Two digits fit into a cell.
     for (const std::int64_t count : row)
-      map.values.push_back(photos > 0 ? static_cast<double>(count) / photos
+      map.values.push_back(photos > 0 ? std::round(100 * static_cast<double>(count) / photos) / 100
                                       : std::numeric_limits<double>::quiet_NaN());
+    // Names are too wide for columns, which are numbered as the rows are.
+    map.rows.push_back(fmt::format("{}  {}", printable(table.labels[i]), i + 1));
+    map.columns.push_back(std::to_string(i + 1));
   }
-  for (std::string& label : table.labels) label = printable(label);
-  map.rows = map.columns = table.labels;
-  return drawing::draw(map, std::clamp(300 + 64 * static_cast<int>(n), 700, 6000), font);
+  return drawing::draw(map, std::clamp(300 + 56 * static_cast<int>(n), 700, 6000), font);
 }
 
 drawing::Canvas draw_reliability(const EvaluationResult& result, const drawing::Font& font) {

@@ -41,6 +41,7 @@ std::string figures_text(const EvaluationResult& result) {
 
 std::string classes_text(const EvaluationResult& result) {
   std::vector<std::string> names;
+  names.reserve(result.evaluation.classes.size());
   for (const ClassFigures& one : result.evaluation.classes)
     names.push_back(printable(result.answers.labels[static_cast<std::size_t>(one.index)]));
   const int width = widest(names, 5);

@@ -137,7 +137,7 @@ probability, truth_probability}]; comparison {model, photos, top1, first_only, s
 mcnemar_exact, mcnemar_statistic, mcnemar_corrected, difference}. CSV: figure, class, value, low,
 high.
 --output writes evaluation.json, .csv and .html, predictions.csv, confusion.csv and .png,
-reliability.png and mistakes.png.
+reliability.png and mistakes.jpg.
 
 Examples:
   vitascope evaluate --model runs/clothes --data photos/ --output runs/clothes/evaluation
