@@ -256,7 +256,7 @@ void add_attend_options(CLI::App& command, AttendOptions& options) {
   add_audit_options(command, options.audit);
   add_model_options(command, options.model);
   add_run_options(command, options.run);
-  command.footer(methods_help() + kExamples);
+  command.footer(methods_help() + "\n" + audit_keys_help() + kExamples);
 }
 
 }  // namespace vitascope::app

@@ -1,9 +1,12 @@
 #include "app/audit_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "app/values.h"
 #include "vit/error.h"
+#include "vit/explain/audit_figures.h"
 
 namespace vitascope::app {
 
@@ -52,6 +55,16 @@ void add_audit_options(CLI::App& command, AuditChoice& choice) {
       ->type_name("MODEL,...")
       ->delimiter(',')
       ->group(group);
+}
+
+std::string audit_keys_help() {
+  std::string text = "Numbers of --audit, by their keys in JSON:\n";
+  for (const auto* kinds : {&explain::map_figure_kinds(), &explain::weight_figure_kinds()}) {
+    for (const explain::FigureKind& kind : *kinds) {
+      text += fmt::format("  {:<21} {}\n", kind.key, kind.meaning);
+    }
+  }
+  return text;
 }
 
 void check_audit(const AuditChoice& choice) {

@@ -26,6 +26,9 @@ struct AuditChoice {
 /// Declares them in a group of their own.
 void add_audit_options(CLI::App& command, AuditChoice& choice);
 
+/// The keys of an audit's numbers in JSON, a line each.
+std::string audit_keys_help();
+
 /// What is wrong with them by themselves.
 /// \throws UsageError
 void check_audit(const AuditChoice& choice);

@@ -38,6 +38,11 @@ std::vector<const FigureKind*> measured(const std::vector<FigureKind>& kinds,
   return found;
 }
 
+std::string fill_text(const std::string& fill) {
+  if (fill == "mean") return "the model's mean colour";
+  return fill == "zero" ? "black" : "the photo, blurred";
+}
+
 std::string cell(const Figures& figures, std::string_view key) {
   const auto figure = find_figure(figures, key);
   return figure ? fmt::format("{:.3f}", figure->value) : "-";
@@ -116,6 +121,9 @@ std::string audit_text(const AuditFigures& audit, const std::vector<std::string>
   }
   if (!audit.random.empty()) columns.emplace_back("chance", &audit.random);
   std::string text = table(explain::map_figure_kinds(), columns);
+  if (!audit.maps.empty() && audit.maps.front().figures.contains("deletion")) {
+    text += "  (where a patch is taken away stands " + fill_text(audit.fill) + ")\n";
+  }
   if (!audit.weights.empty()) {
     text += table(explain::weight_figure_kinds(), {{"weights", &audit.weights}});
   }
@@ -129,7 +137,8 @@ nlohmann::ordered_json audit_json(const PhotoAuditResult& result,
   for (std::size_t i = 0; i < result.figures.maps.size(); ++i) {
     maps.push_back(map_json(result.figures.maps[i], result.found.maps[i]));
   }
-  return {{"maps", maps},
+  return {{"fill", result.figures.fill},
+          {"maps", maps},
           {"random", plain_json(result.figures.random)},
           {"weights", plain_json(result.figures.weights)},
           {"verdict", verdict}};
@@ -142,6 +151,7 @@ nlohmann::ordered_json audit_json(const AuditFigures& audit,
     maps.push_back({{"label", map.label}, {"figures", mean_json(map.figures)}});
   }
   return {{"photos", audit.photos},
+          {"fill", audit.fill},
           {"maps", maps},
           {"random", mean_json(audit.random)},
           {"weights", mean_json(audit.weights)},

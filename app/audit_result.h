@@ -15,14 +15,15 @@ namespace vitascope::app {
 /// A line for each measure, a column for each map and the random ones, the verdict below.
 std::string audit_text(const AuditFigures& audit, const std::vector<std::string>& verdict);
 
-/// Of one photo: {"maps": [{"label", "figures": {KEY: NUMBER}, "deletion": {"patches",
-/// "probability"}, "insertion": the same, "cascade": [{"forgotten", "correlation"}]}], "random":
-/// {KEY: NUMBER}, "weights": {KEY: NUMBER}, "verdict": [SENTENCE]}.
+/// Of one photo: {"fill": mean|zero|blur, "maps": [{"label", "figures": {KEY: NUMBER}, "deletion":
+/// {"patches", "probability"}, "insertion": the same, "cascade": [{"forgotten", "correlation"}]}],
+/// "random": {KEY: NUMBER}, "weights": {KEY: NUMBER}, "verdict": [SENTENCE]}.
 nlohmann::ordered_json audit_json(const PhotoAuditResult& result,
                                   const std::vector<std::string>& verdict);
 
-/// Of many: {"photos", "maps": [{"label", "figures": {KEY: {"mean", "low", "high", "photos"}}}],
-/// "random", "weights", "verdict"}; low and high bound the mean by the bootstrap over photos, 95 %.
+/// Of many: {"photos", "fill", "maps": [{"label", "figures": {KEY: {"mean", "low", "high",
+/// "photos"}}}], "random", "weights", "verdict"}; low and high bound the mean by the bootstrap over
+/// photos, 95 %.
 nlohmann::ordered_json audit_json(const AuditFigures& audit,
                                   const std::vector<std::string>& verdict);
 

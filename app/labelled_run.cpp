@@ -96,24 +96,25 @@ SelectedPhotos select_split(const LabelledImages& images, const std::string& spl
 }
 
 LabelledRun run_labelled(const weights::Model& model, const LabelMatch& match,
-                         const LabelledImages& images, const SelectedPhotos& photos,
-                         const RunOptions& run, const PhotoOptions& photo_options) {
+                         const std::shared_ptr<const LabelledImages>& images,
+                         const SelectedPhotos& photos, const RunOptions& run,
+                         const PhotoOptions& photo_options) {
   LabelledRun result;
   Answers& answers = result.answers;
   answers.model = model.name;
   answers.labels = model.labels;
   answers.sigmoid = model.network.config().multi_label;
-  answers.multi_label = answers.sigmoid || images.multi_label;
+  answers.multi_label = answers.sigmoid || images->multi_label;
   const auto use = [&](const PhotoResult& photo) {
     const std::size_t index = photos.samples[photo.photo.index];
-    if (images.samples[index].labels.empty() && !answers.multi_label)
+    if (images->samples[index].labels.empty() && !answers.multi_label)
       throw InputError(photo.photo.path, "has no label");
     add_logits(photo, answers.logits);
     answers.samples.push_back(index);
     answers.paths.push_back(photo.photo.path);
-    answers.truth.push_back(truth_of(images.samples[index], match));
+    answers.truth.push_back(truth_of(images->samples[index], match));
   };
-  result.report = run_samples(model, images, photos.samples, run, photo_options, use);
+  result.report = run_photos(model, {images, photos.samples}, run, photo_options, 0, use);
   return result;
 }
 

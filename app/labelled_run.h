@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ struct LabelledRun {
 
 /// Runs the selected photos through a model. Photos that fail are named on stderr, not counted.
 LabelledRun run_labelled(const weights::Model& model, const LabelMatch& match,
-                         const datasets::LabelledImages& images, const SelectedPhotos& photos,
-                         const RunOptions& run, const PhotoOptions& photo_options);
+                         const std::shared_ptr<const datasets::LabelledImages>& images,
+                         const SelectedPhotos& photos, const RunOptions& run,
+                         const PhotoOptions& photo_options);
 
 }  // namespace vitascope::app

@@ -83,6 +83,7 @@ PhotoAuditResult PhotoAuditor::audit(const ExplainedPhoto& photo) const {
   }
   PhotoAuditResult result;
   result.found = auditor_.audit(audited, maps);
+  result.figures.fill = choice_.fill;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const explain::MapAudit& found = result.found.maps[i];
     const auto& controls = result.found.controls.at(found.of_class);
@@ -129,6 +130,7 @@ std::optional<double> PhotoAuditor::agreement(const ExplainedPhoto& photo,
 AuditFigures mean_audit(const std::vector<AuditFigures>& photos) {
   AuditFigures all;
   all.photos = static_cast<std::int64_t>(photos.size());
+  if (!photos.empty()) all.fill = photos.front().fill;
   std::vector<explain::Figures> random, weights;
   std::vector<std::vector<explain::Figures>> by_map;
   for (const AuditFigures& photo : photos) {

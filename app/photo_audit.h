@@ -27,6 +27,7 @@ struct AuditedMapFigures {
 /// What an audit found, as numbers: of one photo, or the means of many.
 struct AuditFigures {
   std::int64_t photos = 1;
+  std::string fill = "mean";  ///< what stood where a patch was taken away: mean, zero or blur
   std::vector<AuditedMapFigures> maps;
   explain::Figures random;   ///< of the random maps beside them
   explain::Figures weights;  ///< of the last layer's attention

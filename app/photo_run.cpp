@@ -114,15 +114,22 @@ void check_input_size(const weights::Model& model) {
   }
 }
 
-/// Takes `count` photos of the loader through the model.
-RunReport run_loader(const weights::Model& model, datasets::Loader& loader, std::size_t count,
-                     const RunOptions& run, int failed,
+/// How photos run, whatever they come from.
+struct Run {
+  const weights::Model& model;
+  const RunOptions& options;
+  int failed = 0;
+};
+
+/// \param count of photos that the loader gives
+RunReport run_loaded(const Run& start, datasets::Loader& loader, std::size_t count,
                      const std::function<void(const PhotoResult&)>& use) {
+  const RunOptions& run = start.options;
   const c10::InferenceMode inference;
   const Interrupt interrupt;
-  const Runner runner(model, run);
+  const Runner runner(start.model, run);
   Progress progress(count, run.quiet);
-  RunReport report{0, failed, false};
+  RunReport report{0, start.failed, false};
   std::size_t seen = 0;
   while (seen < count) {
     std::vector<Item> batch = loader.next(static_cast<std::size_t>(run.batch_size));
@@ -161,17 +168,16 @@ RunReport run_photos(const weights::Model& model, const std::vector<std::string>
   check_input_size(model);
   datasets::Loader loader(paths, *model.specification,
                           loader_options(run, options, device_of(model.network).is_cuda()));
-  return run_loader(model, loader, paths.size(), run, failed, use);
+  return run_loaded({model, run, failed}, loader, paths.size(), use);
 }
 
-RunReport run_samples(const weights::Model& model, const datasets::LabelledImages& images,
-                      const std::vector<std::size_t>& samples, const RunOptions& run,
-                      const PhotoOptions& options,
-                      const std::function<void(const PhotoResult&)>& use) {
+RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use) {
   check_input_size(model);
-  datasets::Loader loader(images, samples, *model.specification,
+  datasets::Loader loader(photos.images, photos.samples, *model.specification,
                           loader_options(run, options, device_of(model.network).is_cuda()));
-  return run_loader(model, loader, samples.size(), run, 0, use);
+  return run_loaded({model, run, failed}, loader, photos.samples.size(), use);
 }
 
 }  // namespace vitascope::app

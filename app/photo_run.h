@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,10 +39,15 @@ RunReport run_photos(const weights::Model& model, const std::vector<std::string>
                      const RunOptions& run, const PhotoOptions& options, int failed,
                      const std::function<void(const PhotoResult&)>& use);
 
-/// The same for these samples of a data set; Item::index counts in `samples`.
-RunReport run_samples(const weights::Model& model, const datasets::LabelledImages& images,
-                      const std::vector<std::size_t>& samples, const RunOptions& run,
-                      const PhotoOptions& options,
-                      const std::function<void(const PhotoResult&)>& use);
+/// Pictures of a labelled set.
+struct LabelledPhotos {
+  std::shared_ptr<const datasets::LabelledImages> images;
+  std::vector<std::size_t> samples;  ///< indices into the set
+};
+
+/// The same of a labelled set, in the order of its samples.
+RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
+                     const RunOptions& run, const PhotoOptions& options, int failed,
+                     const std::function<void(const PhotoResult&)>& use);
 
 }  // namespace vitascope::app

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -15,28 +14,12 @@
 
 #include "datasets/duplicates.h"
 #include "datasets/fault.h"
+#include "datasets/image_folder.h"
 #include "vit/file.h"
 #include "vit/image/header.h"
 
 namespace vitascope::datasets {
 namespace {
-
-image::Format format_of_extension(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::pair<std::string_view, image::Format> kFormats[] = {
-      {".jpg", image::Format::jpeg},  {".jpeg", image::Format::jpeg},
-      {".jpe", image::Format::jpeg},  {".jfif", image::Format::jpeg},
-      {".png", image::Format::png},   {".gif", image::Format::gif},
-      {".webp", image::Format::webp}, {".tif", image::Format::tiff},
-      {".tiff", image::Format::tiff}, {".bmp", image::Format::bmp},
-      {".heic", image::Format::heif}, {".heif", image::Format::heif},
-      {".avif", image::Format::avif}};
-  for (const auto& [known, format] : kFormats)
-    if (extension == known) return format;
-  return image::Format::unknown;
-}
 
 /// The check that threads share.
 class Check {

@@ -3,12 +3,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
+#include "datasets/extension.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -139,14 +140,22 @@ void list_input(const std::string& input, bool recursive, ImageList& list) {
 
 }  // namespace
 
+image::Format format_of_extension(const std::string& path) {
+  using image::Format;
+  constexpr std::pair<std::string_view, Format> kFormats[] = {
+      {".jpg", Format::jpeg},  {".jpeg", Format::jpeg}, {".jpe", Format::jpeg},
+      {".jfif", Format::jpeg}, {".png", Format::png},   {".gif", Format::gif},
+      {".webp", Format::webp}, {".tif", Format::tiff},  {".tiff", Format::tiff},
+      {".bmp", Format::bmp},   {".heic", Format::heif}, {".heif", Format::heif},
+      {".avif", Format::avif}};
+  const std::string extension = lower_extension(path);
+  for (const auto& [known, format] : kFormats)
+    if (extension == known) return format;
+  return Format::unknown;
+}
+
 bool has_image_extension(const std::string& path) {
-  static constexpr std::array<std::string_view, 13> kExtensions = {
-      ".jpg", ".jpeg", ".jpe", ".jfif", ".png",  ".gif", ".webp",
-      ".tif", ".tiff", ".bmp", ".heic", ".heif", ".avif"};
-  std::string extension = fs::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
+  return format_of_extension(path) != image::Format::unknown;
 }
 
 Entries entries(const std::string& folder) {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "vit/image/header.h"
+
 /// \file
 /// What a person means by a file, a folder or a glob of photos.
 namespace vitascope::datasets {
@@ -18,6 +20,9 @@ struct ImageList {
 /// `recursive` folders inside folders too) and globs (*, ?, [..]) that the shell left alone. A file
 /// named by itself is taken whatever its extension.
 ImageList list_images(const std::vector<std::string>& inputs, bool recursive);
+
+/// What the name's end says of the file, in any case; `unknown` when it is none of a picture.
+image::Format format_of_extension(const std::string& path);
 
 /// True for the extensions that a folder scan takes: jpg jpeg jpe jfif png gif webp tif tiff bmp
 /// heic heif avif, in any case.

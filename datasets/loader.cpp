@@ -34,8 +34,8 @@ std::size_t decoded_bytes(const image::Header& header) {
 
 struct Loader::State {
   std::vector<std::string> paths;
-  std::vector<std::optional<std::size_t>> stored_at;  // of each path; empty where all are files
-  std::shared_ptr<const StoredPictures> stored;
+  std::shared_ptr<const LabelledImages> images;    // of a labelled set, else null
+  std::vector<std::optional<std::size_t>> stored;  // then: where pictures are in memory
   image::Specification specification;
   LoaderOptions options;
 
@@ -52,12 +52,15 @@ struct Loader::State {
   std::deque<std::optional<Item>> window;  // from next_to_hand on
   std::vector<std::thread> threads;
 
+  void start();
   void run();
   bool admitted(std::size_t index, std::size_t bytes) const;
   bool reserve(std::size_t index, std::size_t bytes);
   bool load(Item& item);
-  std::size_t needed_bytes(Bytes file, const std::string& path) const;
-  void prepare(Item& item, Bytes file) const;
+  bool load_file(Item& item, std::size_t& reserved);
+  bool load_stored(Item& item, std::size_t& reserved);
+  template <typename Decode>
+  void prepare(Item& item, const Decode& decode) const;
 };
 
 /// Whether a photo of `bytes` may be decoded now. The photo that next() hands out next may always
@@ -82,11 +85,10 @@ bool Loader::State::reserve(std::size_t index, std::size_t bytes) {
   return true;
 }
 
-void Loader::State::prepare(Item& item, Bytes file) const {
+template <typename Decode>
+void Loader::State::prepare(Item& item, const Decode& decode) const {
   const auto decode_start = std::chrono::steady_clock::now();
-  const bool in_memory = !stored_at.empty() && stored_at[item.index];
-  const image::Picture picture = in_memory ? stored->picture(*stored_at[item.index])
-                                           : image::decode_bytes(file, item.path, options.decode);
+  const image::Picture picture = decode();
   item.decode_seconds = seconds_since(decode_start);
   item.size = picture.size;
   item.warning = picture.warning;
@@ -95,12 +97,25 @@ void Loader::State::prepare(Item& item, Bytes file) const {
   item.prepare_seconds = seconds_since(prepare_start);
 }
 
-/// What decoding this file takes. A picture above the limit is refused by the decoder from its
-/// header and takes no memory.
-std::size_t Loader::State::needed_bytes(Bytes file, const std::string& path) const {
-  const image::Header header = image::read_header(file, path);
+bool Loader::State::load_file(Item& item, std::size_t& reserved) {
+  const auto file = MappedFile::open(item.path);
+  const image::Header header = image::read_header(file->bytes(), item.path);
   const double megapixels = double(header.stored.width) * header.stored.height / 1e6;
-  return megapixels > options.decode.max_megapixels ? 0 : decoded_bytes(header);
+  // A picture above the limit is refused by the decoder from its header and takes no memory.
+  const std::size_t bytes = megapixels > options.decode.max_megapixels ? 0 : decoded_bytes(header);
+  if (!reserve(item.index, bytes)) return false;
+  reserved = bytes;
+  prepare(item, [&] { return image::decode_bytes(file->bytes(), item.path, options.decode); });
+  return true;
+}
+
+bool Loader::State::load_stored(Item& item, std::size_t& reserved) {
+  const image::Size size = images->stored->size;
+  const std::size_t bytes = static_cast<std::size_t>(size.width) * size.height * 3;
+  if (!reserve(item.index, bytes)) return false;
+  reserved = bytes;
+  prepare(item, [&] { return images->stored->picture(*stored[item.index]); });
+  return true;
 }
 
 /// Fills the item; false when the loader is being destroyed. Any fault becomes the item's error.
@@ -108,16 +123,8 @@ bool Loader::State::load(Item& item) {
   std::size_t reserved = 0;
   bool going_on = true;
   try {
-    // Pictures of benchmarks are in memory already and small.
-    const bool in_memory = !stored_at.empty() && stored_at[item.index];
-    const auto file = in_memory ? nullptr : MappedFile::open(item.path);
-    const Bytes content = in_memory ? Bytes() : file->bytes();
-    const std::size_t bytes = in_memory ? 0 : needed_bytes(content, item.path);
-    going_on = reserve(item.index, bytes);
-    if (going_on) {
-      reserved = bytes;
-      prepare(item, content);
-    }
+    const bool in_memory = images != nullptr && stored[item.index].has_value();
+    going_on = in_memory ? load_stored(item, reserved) : load_file(item, reserved);
   } catch (...) {
     item.error = current_fault();
   }
@@ -152,42 +159,44 @@ void Loader::State::run() {
   }
 }
 
-Loader::Loader(std::vector<std::string> paths, image::Specification specification,
-               const LoaderOptions& options)
-    : state_(std::make_unique<State>()) {
-  state_->paths = std::move(paths);
-  start(std::move(specification), options);
-}
-
-Loader::Loader(const LabelledImages& images, const std::vector<std::size_t>& samples,
-               image::Specification specification, const LoaderOptions& options)
-    : state_(std::make_unique<State>()) {
-  state_->paths.reserve(samples.size());
-  state_->stored_at.reserve(samples.size());
-  for (const std::size_t i : samples) {
-    state_->paths.push_back(images.samples[i].path);
-    state_->stored_at.push_back(images.samples[i].stored);
-  }
-  state_->stored = images.stored;
-  start(std::move(specification), options);
-}
-
-void Loader::start(image::Specification specification, const LoaderOptions& options) {
-  state_->specification = std::move(specification);
-  state_->options = options;
-  state_->options.ahead = std::max<std::size_t>(options.ahead, 1);
-  state_->gate = options.overlap;
-  const std::size_t threads =
-      std::min<std::size_t>(std::max(options.threads, 1), state_->paths.size());
-  for (std::size_t i = 0; i < threads; ++i) {
+void Loader::State::start() {
+  options.ahead = std::max<std::size_t>(options.ahead, 1);
+  gate = options.overlap;
+  const std::size_t count = std::min<std::size_t>(std::max(options.threads, 1), paths.size());
+  for (std::size_t i = 0; i < count; ++i) {
     try {
-      state_->threads.emplace_back([state = state_.get()] { state->run(); });
+      threads.emplace_back([this] { run(); });
     } catch (const std::system_error&) {
       // The system grants no more threads; fewer of them only take longer.
       if (i == 0) throw;
       break;
     }
   }
+}
+
+Loader::Loader(std::vector<std::string> paths, image::Specification specification,
+               const LoaderOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->paths = std::move(paths);
+  state_->specification = std::move(specification);
+  state_->options = options;
+  state_->start();
+}
+
+Loader::Loader(std::shared_ptr<const LabelledImages> images,
+               const std::vector<std::size_t>& samples, image::Specification specification,
+               const LoaderOptions& options)
+    : state_(std::make_unique<State>()) {
+  state_->paths.reserve(samples.size());
+  state_->stored.reserve(samples.size());
+  for (const std::size_t sample : samples) {
+    state_->paths.push_back(images->samples.at(sample).path);
+    state_->stored.push_back(images->samples[sample].stored);
+  }
+  state_->images = std::move(images);
+  state_->specification = std::move(specification);
+  state_->options = options;
+  state_->start();
 }
 
 Loader::~Loader() {

@@ -17,7 +17,7 @@ namespace vitascope::datasets {
 
 /// One photo, or why there is none.
 struct Item {
-  std::size_t index = 0;  ///< position in the list of paths
+  std::size_t index = 0;  ///< position in the list of paths or samples
   std::string path;
   image::Size size;  ///< upright size of the photo
   std::optional<image::Prepared> prepared;
@@ -42,8 +42,8 @@ class Loader {
  public:
   Loader(std::vector<std::string> paths, image::Specification specification,
          const LoaderOptions& options);
-  /// The same for these samples of a data set, in this order, be they files or stored pictures.
-  Loader(const LabelledImages& images, const std::vector<std::size_t>& samples,
+  /// The pictures of a labelled set. \param samples indices into the set
+  Loader(std::shared_ptr<const LabelledImages> images, const std::vector<std::size_t>& samples,
          image::Specification specification, const LoaderOptions& options);
   ~Loader();
   Loader(const Loader&) = delete;
@@ -55,7 +55,6 @@ class Loader {
 
  private:
   struct State;
-  void start(image::Specification specification, const LoaderOptions& options);
   std::unique_ptr<State> state_;
 };
 

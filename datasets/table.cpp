@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
 #include <set>
 #include <utility>
 
 #include "datasets/csv.h"
+#include "datasets/extension.h"
 #include "vit/error.h"
 #include "vit/file.h"
 #include "vit/text.h"
@@ -17,13 +16,6 @@ namespace vitascope::datasets {
 namespace {
 
 constexpr std::size_t kLargestTable = std::size_t{1} << 30;
-
-std::string extension_of(const std::string& path) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
-}
 
 Table csv_table(std::string_view text, const std::string& path) {
   std::vector<CsvRow> rows = parse_csv(text, path);
@@ -76,13 +68,13 @@ Table json_table(std::string_view text, const std::string& path) {
 }  // namespace
 
 bool is_table(const std::string& path) {
-  const std::string extension = extension_of(path);
+  const std::string extension = lower_extension(path);
   return extension == ".csv" || extension == ".tsv" || extension == ".jsonl" ||
          extension == ".ndjson";
 }
 
 Table parse_table(std::string_view text, const std::string& path) {
-  const std::string extension = extension_of(path);
+  const std::string extension = lower_extension(path);
   return extension == ".jsonl" || extension == ".ndjson" ? json_table(text, path)
                                                          : csv_table(text, path);
 }

@@ -85,11 +85,12 @@ void print_result(const Options& options, const EvaluationResult& result) {
 }
 
 int evaluate_model(const Options& options) {
-  const datasets::LabelledImages images = open_split(options);
+  const auto data = std::make_shared<const datasets::LabelledImages>(open_split(options));
+  const datasets::LabelledImages& images = *data;
   const SelectedPhotos photos = select_split(images, options.split);
   const LabelMap map = options.label_map.empty() ? LabelMap() : read_label_map(options.label_map);
   const auto ask = [&](const Candidate& candidate) {
-    return run_labelled(candidate.model, candidate.match, images, photos, options.run,
+    return run_labelled(candidate.model, candidate.match, data, photos, options.run,
                         options.photos);
   };
   const Candidate first = open_candidate(options.model, options.run, images, photos, map);

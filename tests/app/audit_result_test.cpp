@@ -27,6 +27,7 @@ TEST(AuditText, HasALineForEachMeasure) {
                         "  deletion                0.250      0.200    0.300  lower is better"));
   EXPECT_THAT(text, HasSubstr("\n  other class                 -      0.500        -  "));
   EXPECT_THAT(text, HasSubstr("\n  even                    0.040  how far"));
+  EXPECT_THAT(text, HasSubstr("(where a patch is taken away stands the model's mean colour)"));
   EXPECT_THAT(text, HasSubstr("\n  One sentence.\n  Another.\n"));
   EXPECT_THAT(text, Not(HasSubstr("sufficiency")));
 }
@@ -69,10 +70,12 @@ TEST(AuditJson, OfAPhotoHasCurvesAndCascade) {
 
 TEST(AuditJson, OfManyHasIntervals) {
   AuditFigures one = example(), two = example();
+  one.fill = two.fill = "blur";
   two.maps[0].figures["deletion"].value = .35;
   two.maps.pop_back();
   const nlohmann::json json = audit_json(mean_audit({one, two}), {});
   EXPECT_EQ(json["photos"], 2);
+  EXPECT_EQ(json["fill"], "blur");
   const nlohmann::json& deletion = json["maps"][0]["figures"]["deletion"];
   EXPECT_DOUBLE_EQ(deletion["mean"], .3);
   EXPECT_EQ(deletion["photos"], 2);

@@ -184,28 +184,24 @@ TEST(Loader, CanBeDestroyedAtAnyTime) {
   }
 }
 
-TEST(Loader, TakesSamplesOfADataSetFromFilesAndFromMemory) {
-  LabelledImages images;
-  auto stored = std::make_shared<StoredPictures>();
-  stored->size = {2, 2};
-  stored->bytes = {0, 0, 0, 0, 255, 255, 255, 255};  // a black picture and a white one
-  images.stored = stored;
-  images.samples.resize(3);
-  images.samples[0].path = "set#0";
-  images.samples[0].stored = 0;
-  images.samples[1].path = golden("images/rgb.png");
-  images.samples[2].path = "set#1";
-  images.samples[2].stored = 1;
-  Loader loader(images, {2, 1, 0}, small(), with_threads(2));
+TEST(Loader, TakesFilesAndPicturesInMemoryOfALabelledSet) {
+  const Good good = good_pictures();
+  auto images = std::make_shared<LabelledImages>();
+  images->stored =
+      std::make_shared<StoredPictures>(StoredPictures{{2, 1}, 1, {0, 0, 255, 255, 9, 9}});
+  images->samples = {{good.paths[0], {}, {}}, {"set#0", 0, {}}, {"set#1", 1, {}}};
+  Loader loader(images, {2, 0, 1}, small(), with_threads(2));
   const std::vector<Item> items = all(loader, 2);
   ASSERT_EQ(items.size(), 3u);
-  for (const Item& item : items) ASSERT_TRUE(item.prepared) << item.error;
   EXPECT_EQ(items[0].path, "set#1");
-  EXPECT_EQ(items[1].path, golden("images/rgb.png"));
+  EXPECT_EQ(items[0].size, (image::Size{2, 1}));
+  ASSERT_TRUE(items[0].prepared);
+  // White, with mean and standard deviation .5.
+  EXPECT_TRUE(at::allclose(items[0].prepared->pixels, at::ones({3, 32, 32})));
+  EXPECT_EQ(items[1].path, good.paths[0]);
+  EXPECT_EQ(items[1].size, good.sizes[0]);
   EXPECT_EQ(items[2].index, 2u);
-  EXPECT_EQ(items[0].size, (image::Size{2, 2}));
-  EXPECT_GT(items[0].prepared->pixels.min().item<float>(),
-            items[2].prepared->pixels.max().item<float>());
+  EXPECT_TRUE(at::allclose(items[2].prepared->pixels, -at::ones({3, 32, 32})));
 }
 
 }  // namespace
