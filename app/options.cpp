@@ -107,13 +107,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group(group);
 }
 
-void add_photo_options(CLI::App& command, PhotoOptions& options) {
+void add_decode_options(CLI::App& command, PhotoOptions& options) {
   const std::string group = "Photos";
-  command.add_option("inputs", options.inputs, "photos, folders, globs, or - for a list on stdin")
-      ->type_name("INPUT")
-      ->group(group);
-  command.add_flag("-r,--recursive", options.recursive, "also the folders inside folders")
-      ->group(group);
   command
       .add_flag("--allow-truncated", options.allow_truncated,
                 "a damaged JPEG is a warning, not an error")
@@ -122,6 +117,16 @@ void add_photo_options(CLI::App& command, PhotoOptions& options) {
       ->type_name("N")
       ->check(number(0.001, 100000))
       ->group(group);
+}
+
+void add_photo_options(CLI::App& command, PhotoOptions& options) {
+  const std::string group = "Photos";
+  command.add_option("inputs", options.inputs, "photos, folders, globs, or - for a list on stdin")
+      ->type_name("INPUT")
+      ->group(group);
+  command.add_flag("-r,--recursive", options.recursive, "also the folders inside folders")
+      ->group(group);
+  add_decode_options(command, options);
 }
 
 weights::OpenOptions open_options(const ModelOptions& options, const RunOptions& run) {
@@ -189,6 +194,13 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run, bo
                                   at::TensorOptions(open.precision).device(device)));
   }
   return model;
+}
+
+void require_head(const weights::Model& model) {
+  if (model.network.config().classes > 0) return;
+  throw UsageError(model.name +
+                   " has no classification head, only a backbone; 'vitascope embed' gives its "
+                   "features, or name a model that was fine-tuned for classification");
 }
 
 const image::Specification& require_specification(const weights::Model& model) {

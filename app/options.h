@@ -46,7 +46,9 @@ struct PhotoOptions {
 void add_model_options(CLI::App& command, ModelOptions& options);
 /// Declares --device, --threads, --precision, --attention, --batch-size, --quiet and --verbose.
 void add_run_options(CLI::App& command, RunOptions& options);
-/// Declares INPUT..., --recursive, --allow-truncated and --max-pixels.
+/// Declares --allow-truncated and --max-pixels.
+void add_decode_options(CLI::App& command, PhotoOptions& options);
+/// Declares INPUT..., --recursive and add_decode_options.
 void add_photo_options(CLI::App& command, PhotoOptions& options);
 
 /// What the flags say to vit/weights.
@@ -61,6 +63,9 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run, bo
 
 /// The number of photos from which packing wins back the time that it takes.
 inline constexpr std::size_t kPackFrom = 4;
+
+/// \throws UsageError when the model can't classify
+void require_head(const weights::Model& model);
 
 /// The image specification, or the error that says which flag gives what the files lack.
 /// \throws UsageError

@@ -14,6 +14,7 @@
 #include "app/commands/classify.h"
 #include "app/commands/convert.h"
 #include "app/commands/embed.h"
+#include "app/commands/evaluate.h"
 #include "app/commands/info.h"
 #include "app/commands/verify.h"
 #include "app/completion.h"
@@ -31,6 +32,7 @@ constexpr Command kCommands[] = {
     {"classify", "Say what photos show", declare_classify},
     {"attend", "Show where the model looked, over the photo", declare_attend},
     {"embed", "Turn photos into vectors", declare_embed},
+    {"evaluate", "Say how good a model is on labelled photos", declare_evaluate},
     {"check-data", "Find broken, tiny and repeated pictures in a data set", declare_check_data},
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},

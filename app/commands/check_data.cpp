@@ -7,12 +7,11 @@
 #include "app/cores.h"
 #include "app/data_report.h"
 #include "app/interrupt.h"
+#include "app/labelled_run.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/values.h"
 #include "datasets/check.h"
-#include "datasets/open_labelled.h"
-#include "vit/error.h"
 
 namespace vitascope::app {
 namespace {
@@ -25,19 +24,8 @@ struct Options {
   bool quiet = false;
 };
 
-/// \throws UsageError when the data can't be opened at all: exit status 2
-datasets::LabelledImages open(const std::string& path) {
-  if (path.empty())
-    throw UsageError("no data is given; name a folder of class folders, or a table (.csv, .jsonl)");
-  try {
-    return datasets::open_labelled(path);
-  } catch (const InputError& error) {
-    throw UsageError(error.what());
-  }
-}
-
 int check_data(const Options& options) {
-  const datasets::LabelledImages images = open(options.data);
+  const datasets::LabelledImages images = open_data(options.data);
   datasets::CheckOptions check = options.check;
   const int cores = available_cores();
   check.threads = options.threads > 0 ? std::min(options.threads, cores) : cores;

@@ -86,14 +86,6 @@ class Saved {
   std::vector<std::string> paths_;
 };
 
-/// \throws UsageError when the model can't classify
-void require_head(const weights::Model& model) {
-  if (model.network.config().classes > 0) return;
-  throw UsageError(model.name +
-                   " has no classification head, only a backbone; 'vitascope embed' gives its "
-                   "features, or name a model that was fine-tuned for classification");
-}
-
 /// Says where names come from that are not the model's own.
 void note_labels(const weights::Model& model, const RunOptions& run) {
   const std::string& source = model.label_source;

@@ -166,12 +166,15 @@ TEST_P(ShippedRecipe, ExplainsEveryKeyInAComment) {
 
 TEST_P(ShippedRecipe, Runs) {
   const TemporaryFolder folder;
-  const bool on_data = std::string(GetParam()) == "check-data";
   const std::string table =
-      folder.write("t.csv", "path,label\n" + golden("images/rgb.png") + ",a\n");
-  std::vector<std::string> arguments{GetParam(), on_data ? table : golden("images/rgb.png"),
-                                     "--config", shipped_recipe(GetParam())};
-  if (!on_data) arguments.insert(arguments.end(), {"--model", golden("models/hf-vit")});
+      folder.write("t.csv", "path,label\n" + golden("images/rgb.png") + ",tabby cat\n");
+  std::vector<std::string> arguments{GetParam(), "--config", shipped_recipe(GetParam())};
+  const std::string command = GetParam();
+  if (command == "evaluate") arguments.emplace_back("--data");
+  arguments.push_back(command == "evaluate" || command == "check-data" ? table
+                                                                       : golden("images/rgb.png"));
+  if (command != "check-data")
+    arguments.insert(arguments.end(), {"--model", golden("models/hf-vit")});
   const std::map<std::string, std::string> outputs{{"embed", "e.npy"}, {"attend", "a.png"}};
   if (const auto output = outputs.find(GetParam()); output != outputs.end()) {
     arguments.insert(arguments.end(), {"--output", folder / output->second});
@@ -181,7 +184,7 @@ TEST_P(ShippedRecipe, Runs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
-                         testing::Values("classify", "embed", "attend", "check-data"));
+                         testing::Values("classify", "embed", "attend", "check-data", "evaluate"));
 
 }  // namespace
 }  // namespace vitascope::tests
