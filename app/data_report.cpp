@@ -177,7 +177,7 @@ std::string data_report_json(const LabelledImages& images, const CheckReport& re
                     {"tiny", list_json(images, report.tiny)},
                     {"misnamed", list_json(images, report.misnamed)},
                     {"duplicates", duplicates_json(images, report)}};
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return output::json_line(object);
 }
 
 }  // namespace vitascope::app

@@ -17,13 +17,6 @@ using metrics::Labels;
 using metrics::Scores;
 using Indices = std::span<const std::int64_t>;
 
-std::vector<std::int64_t> single_labels(const Answers& answers) {
-  std::vector<std::int64_t> labels;
-  labels.reserve(answers.truth.size());
-  for (const auto& truth : answers.truth) labels.push_back(truth.front());
-  return labels;
-}
-
 std::vector<std::int64_t> predictions_of(const Scores& scores) {
   std::vector<std::int64_t> predictions;
   predictions.reserve(static_cast<std::size_t>(scores.samples()));
@@ -144,7 +137,7 @@ Evaluation evaluate_single(const Answers& answers, const EvaluationOptions& opti
   const Scores probabilities(values, answers.classes());
   // Of logits, because probabilities may be rounded to equal ones.
   const Scores logits(answers.logits, answers.classes());
-  const std::vector<std::int64_t> labels = single_labels(answers);
+  const std::vector<std::int64_t> labels = answers.single_labels();
   const std::vector<std::int64_t> ranks = metrics::label_ranks(logits, labels);
   const std::vector<std::int64_t> predictions = predictions_of(logits);
   const std::int64_t photos = logits.samples();
@@ -212,6 +205,13 @@ double mean(const std::vector<std::int64_t>& values) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> Answers::single_labels() const {
+  std::vector<std::int64_t> all;
+  all.reserve(truth.size());
+  for (const auto& of_photo : truth) all.push_back(of_photo.front());
+  return all;
+}
 
 std::vector<double> probabilities_of(const Answers& answers) {
   if (!answers.sigmoid) return metrics::softmax(Scores(answers.logits, answers.classes()));

@@ -25,6 +25,11 @@ struct Answers {
   std::vector<std::vector<std::int64_t>> truth;  ///< the model's classes that each photo shows
   std::vector<double> logits;                    ///< [photos, classes]
 
+  const std::string& label(std::int64_t index) const {
+    return labels[static_cast<std::size_t>(index)];
+  }
+  /// Of one label a photo: it.
+  std::vector<std::int64_t> single_labels() const;
   std::int64_t classes() const { return static_cast<std::int64_t>(labels.size()); }
 };
 

@@ -2,15 +2,12 @@
 #include <nlohmann/json.hpp>
 
 #include "app/evaluation_result.h"
+#include "app/output.h"
 
 namespace vitascope::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const std::string& label_of(const EvaluationResult& result, std::int64_t index) {
-  return result.answers.labels[static_cast<std::size_t>(index)];
-}
 
 Json interval_json(const metrics::Interval& interval) { return {interval.low, interval.high}; }
 
@@ -29,7 +26,7 @@ Json classes_json(const EvaluationResult& result) {
   Json list = Json::array();
   for (const ClassFigures& one : result.evaluation.classes) {
     const metrics::Rates rates = metrics::rates_of(one.counts);
-    Json entry = {{"label", label_of(result, one.index)},
+    Json entry = {{"label", result.answers.label(one.index)},
                   {"index", one.index},
                   {"support", one.counts.support},
                   {"predicted", one.counts.predicted},
@@ -64,8 +61,8 @@ Json mistakes_json(const EvaluationResult& result) {
   Json list = Json::array();
   for (const Mistake& one : result.evaluation.mistakes)
     list.push_back({{"path", result.answers.paths[one.photo]},
-                    {"truth", label_of(result, one.truth)},
-                    {"prediction", label_of(result, one.prediction)},
+                    {"truth", result.answers.label(one.truth)},
+                    {"prediction", result.answers.label(one.prediction)},
                     {"probability", one.probability},
                     {"truth_probability", one.truth_probability}});
   return list;
@@ -105,7 +102,7 @@ std::string evaluation_json(const EvaluationResult& result) {
   }
   if (result.evaluation.comparison)
     object["comparison"] = comparison_json(*result.evaluation.comparison);
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return output::json_line(object);
 }
 
 }  // namespace vitascope::app

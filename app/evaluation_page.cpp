@@ -69,8 +69,8 @@ std::string classes(const EvaluationResult& result) {
   for (const ClassFigures& one : result.evaluation.classes) {
     const metrics::Rates rates = metrics::rates_of(one.counts);
     text += fmt::format("<tr><td>{}<td>{}<td>{:.4f}<td>{:.4f}<td>{:.4f}",
-                        escaped(result.answers.labels[static_cast<std::size_t>(one.index)]),
-                        one.counts.support, rates.precision, rates.recall, rates.f1);
+                        escaped(result.answers.label(one.index)), one.counts.support,
+                        rates.precision, rates.recall, rates.f1);
     if (one.average_precision) text += fmt::format("<td>{:.4f}", *one.average_precision);
     text += "\n";
   }

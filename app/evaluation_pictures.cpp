@@ -13,6 +13,7 @@
 #include "app/drawing/heat_map.h"
 #include "app/drawing/sheet.h"
 #include "app/drawing/theme.h"
+#include "vit/file.h"
 #include "vit/text.h"
 
 namespace vitascope::app {
@@ -20,17 +21,6 @@ namespace {
 
 /// Edge of the square in which a photo of the contact sheet stands.
 constexpr int kPanel = 400;
-
-std::string label_of(const EvaluationResult& result, std::int64_t index) {
-  return printable(result.answers.labels[static_cast<std::size_t>(index)]);
-}
-
-/// Folder and name of a file: names alone repeat from class to class.
-std::string short_path(const std::string& path) {
-  const std::size_t name = path.find_last_of('/');
-  if (name == std::string::npos || name == 0) return printable(path);
-  return printable(path.substr(path.find_last_of('/', name - 1) + 1));
-}
 
 /// The photo in the middle of a square, so that captions stand in one line.
 drawing::Canvas in_square(const image::Picture& picture) {
@@ -44,11 +34,11 @@ drawing::Canvas in_square(const image::Picture& picture) {
 drawing::Canvas panel(const EvaluationResult& result, const Mistake& mistake,
                       const image::Picture& picture, const drawing::Font& font) {
   drawing::Caption caption;
-  caption.headline =
-      fmt::format("{} {:.3f}", label_of(result, mistake.prediction), mistake.probability);
-  caption.lines = {
-      fmt::format("is {} ({:.3f})", label_of(result, mistake.truth), mistake.truth_probability),
-      short_path(result.answers.paths[mistake.photo])};
+  caption.headline = fmt::format("{} {:.3f}", printable(result.answers.label(mistake.prediction)),
+                                 mistake.probability);
+  caption.lines = {fmt::format("is {} ({:.3f})", printable(result.answers.label(mistake.truth)),
+                               mistake.truth_probability),
+                   printable(name_in_folder(result.answers.paths[mistake.photo]))};
   return drawing::with_caption(in_square(picture), caption, font);
 }
 

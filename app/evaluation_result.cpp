@@ -43,7 +43,7 @@ std::string classes_text(const EvaluationResult& result) {
   std::vector<std::string> names;
   names.reserve(result.evaluation.classes.size());
   for (const ClassFigures& one : result.evaluation.classes)
-    names.push_back(printable(result.answers.labels[static_cast<std::size_t>(one.index)]));
+    names.push_back(printable(result.answers.label(one.index)));
   const int width = widest(names, 5);
   const bool multi = result.answers.multi_label;
   std::string text = fmt::format("\n  {}  photos  precision  recall      F1{}\n",
@@ -134,8 +134,7 @@ std::string csv_line(const std::string& figure, const std::string& of_class, dou
 std::string truth_field(const Answers& answers, std::size_t photo) {
   std::vector<std::string> names;
   names.reserve(answers.truth[photo].size());
-  for (const std::int64_t c : answers.truth[photo])
-    names.push_back(answers.labels[static_cast<std::size_t>(c)]);
+  for (const std::int64_t c : answers.truth[photo]) names.push_back(answers.label(c));
   return output::csv_field(fmt::format("{}", fmt::join(names, "|")));
 }
 
@@ -163,7 +162,7 @@ ConfusionTable confusion_table(const EvaluationResult& result) {
   table.labels.reserve(classes.size());
   table.counts.reserve(classes.size() * classes.size());
   for (const ClassFigures& truth : classes) {
-    table.labels.push_back(result.answers.labels[static_cast<std::size_t>(truth.index)]);
+    table.labels.push_back(result.answers.label(truth.index));
     for (const ClassFigures& prediction : classes)
       table.counts.push_back(result.evaluation.confusion->at(truth.index, prediction.index));
   }
@@ -203,8 +202,7 @@ std::string evaluation_csv(const EvaluationResult& result) {
                             : csv_line(figure.key, "", figure.value);
   }
   for (const ClassFigures& one : result.evaluation.classes) {
-    const std::string name =
-        output::csv_field(result.answers.labels[static_cast<std::size_t>(one.index)]);
+    const std::string name = output::csv_field(result.answers.label(one.index));
     const metrics::Rates rates = metrics::rates_of(one.counts);
     text += csv_line("support", name, static_cast<double>(one.counts.support));
     text += csv_line("precision", name, rates.precision);
@@ -240,18 +238,16 @@ std::string predictions_csv(const Answers& answers) {
   const std::vector<double> values = probabilities_of(answers);
   const metrics::Scores probabilities(values, answers.classes());
   const metrics::Scores logits(answers.logits, answers.classes());
+  const std::vector<std::int64_t> labels = answers.single_labels();
+  const std::vector<std::int64_t> ranks = metrics::label_ranks(logits, labels);
   std::string text = "path,truth,prediction,probability,truth_probability,rank\n";
-  for (std::size_t i = 0; i < answers.paths.size(); ++i) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto row = probabilities.row(static_cast<std::int64_t>(i));
-    const auto scores = logits.row(static_cast<std::int64_t>(i));
-    const auto truth = static_cast<std::size_t>(answers.truth[i].front());
-    const auto top = static_cast<std::size_t>(metrics::top_class(scores));
-    const std::int64_t label = answers.truth[i].front();
-    const std::int64_t rank =
-        metrics::label_ranks(metrics::Scores(scores, answers.classes()), {&label, 1}).front() + 1;
+    const std::int64_t top = metrics::top_class(logits.row(static_cast<std::int64_t>(i)));
     text += fmt::format("{},{},{},{:.9g},{:.9g},{}\n", output::csv_field(answers.paths[i]),
-                        output::csv_field(answers.labels[truth]),
-                        output::csv_field(answers.labels[top]), row[top], row[truth], rank);
+                        output::csv_field(answers.label(labels[i])),
+                        output::csv_field(answers.label(top)), row[static_cast<std::size_t>(top)],
+                        row[static_cast<std::size_t>(labels[i])], ranks[i] + 1);
   }
   return text;
 }

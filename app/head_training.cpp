@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "datasets/split.h"
 #include "vit/error.h"
 #include "vit/train/class_weights.h"
 #include "vit/train/nearest_neighbours.h"
@@ -21,15 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::vector<std::size_t> samples_of(const LabelledImages& images, Split split) {
-  std::vector<std::size_t> samples;
-  samples.reserve(images.samples.size());
-  for (std::size_t i = 0; i < images.samples.size(); ++i) {
-    if (images.samples[i].split == split) samples.push_back(i);
-  }
-  return samples;
 }
 
 void require_labels(const LabelledImages& images) {
@@ -145,8 +137,8 @@ HeadTraining train_head(const FrozenModel& model,
                         const std::shared_ptr<const LabelledImages>& images,
                         const HeadTrainingOptions& options) {
   require_labels(*images);
-  std::vector<std::size_t> samples = samples_of(*images, Split::train);
-  const std::vector<std::size_t> held_out = samples_of(*images, Split::validation);
+  std::vector<std::size_t> samples = datasets::samples_of(*images, Split::train);
+  const std::vector<std::size_t> held_out = datasets::samples_of(*images, Split::validation);
   samples.insert(samples.end(), held_out.begin(), held_out.end());
 
   const auto start = Clock::now();

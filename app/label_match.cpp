@@ -17,11 +17,6 @@ namespace {
 /// As many classes as one line may list.
 constexpr std::size_t kMostListed = 20;
 
-bool equal_but_for_case(const std::string& a, const std::string& b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 /// The only label for which `same` holds.
 std::optional<std::int64_t> only(const std::vector<std::string>& labels,
                                  const std::function<bool(const std::string&)>& same) {
@@ -80,7 +75,8 @@ std::optional<std::int64_t> find_label(const std::string& name,
                                        const std::vector<std::string>& labels) {
   if (std::ranges::find(labels, name) != labels.end())
     return only(labels, [&](const std::string& label) { return label == name; });
-  return only(labels, [&](const std::string& label) { return equal_but_for_case(label, name); });
+  const std::string lower = lower_case(name);
+  return only(labels, [&](const std::string& label) { return lower_case(label) == lower; });
 }
 
 LabelMatch match_labels(const datasets::LabelledImages& images,

@@ -29,14 +29,6 @@ std::vector<std::int64_t> truth_of(const datasets::Sample& sample, const LabelMa
   return truth;
 }
 
-/// The samples of a split, ascending.
-std::vector<std::size_t> samples_of(const LabelledImages& images, Split split) {
-  std::vector<std::size_t> samples;
-  for (std::size_t i = 0; i < images.samples.size(); ++i)
-    if (images.samples[i].split == split) samples.push_back(i);
-  return samples;
-}
-
 std::vector<std::size_t> all_samples(const LabelledImages& images) {
   std::vector<std::size_t> samples(images.samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = i;
@@ -82,12 +74,13 @@ SelectedPhotos select_split(const LabelledImages& images, const std::string& spl
   if (split == "all") return {split, all_samples(images)};
   if (split.empty()) {
     for (const Split likely : {Split::validation, Split::test}) {
-      std::vector<std::size_t> samples = samples_of(images, likely);
+      std::vector<std::size_t> samples = datasets::samples_of(images, likely);
       if (!samples.empty()) return {datasets::split_name(likely), std::move(samples)};
     }
     return {"all", all_samples(images)};
   }
-  std::vector<std::size_t> samples = samples_of(images, datasets::parse_split(split).value());
+  std::vector<std::size_t> samples =
+      datasets::samples_of(images, datasets::parse_split(split).value());
   if (samples.empty())
     throw UsageError(
         fmt::format("the data have no {} split, only {}; --split all takes every photo", split,

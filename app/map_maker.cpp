@@ -10,18 +10,12 @@
 #include "app/likeliest.h"
 #include "app/values.h"
 #include "vit/error.h"
-#include "vit/explain/answers.h"
 #include "vit/explain/layer.h"
 #include "vit/image/preprocess.h"
+#include "vit/text.h"
 
 namespace vitascope::app {
 namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
-  return text;
-}
 
 constexpr std::size_t kLikeliest = 5;
 
@@ -87,7 +81,7 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
     if (top && *top >= 1) return {std::min(*top, count), {}};
   }
   for (int i = 0; i < count; ++i) {
-    if (lower(labels[static_cast<std::size_t>(i)]) == lower(text)) return {1, i};
+    if (lower_case(labels[static_cast<std::size_t>(i)]) == lower_case(text)) return {1, i};
   }
   if (const auto index = parse_whole<int>(text)) {
     if (*index >= 0 && *index < count) return {1, index};
@@ -101,14 +95,7 @@ ClassChoice parse_class(const std::string& text, const std::vector<std::string>&
 }
 
 MapMaker::MapMaker(const weights::Model& model, const RunOptions& run, MapWork work, GoOn go_on)
-    : model_(model), run_(run), work_(std::move(work)), go_on_(std::move(go_on)) {
-  const bool probes = std::ranges::any_of(
-      work_.requests, [](const MapRequest& one) { return one.method->probe != nullptr; });
-  if (probes) {
-    probabilities_ =
-        explain::probabilities_of(model.network, kernels::parse_backend(run.attention));
-  }
-}
+    : model_(model), run_(run), work_(std::move(work)), go_on_(std::move(go_on)) {}
 
 ExplainedPhoto MapMaker::explain(const std::string& path,
                                  const image::DecodeOptions& decode) const {
@@ -206,7 +193,7 @@ std::vector<explain::Map> MapMaker::probed(const MapRequest& request, const at::
   std::vector<std::int64_t> indices;
   indices.reserve(classes.size());
   for (const Prediction& one : classes) indices.push_back(one.index);
-  return explain::probed_maps(*request.method, probabilities_, pixels, indices,
+  return explain::probed_maps(*request.method, work_.probabilities, pixels, indices,
                               model_.network.config().patch, request.options, batching);
 }
 

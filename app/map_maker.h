@@ -61,8 +61,9 @@ struct MapWork {
   ClassChoice classes;
   /// Upright-photo pixel whose patch is the query of raw attention, instead of the class token.
   std::optional<std::pair<double, double>> point;
-  bool keep_layers = false;  ///< attention of every layer too, for the page
-  bool apart = false;        ///< each map in passes of its own, so that their times compare
+  bool keep_layers = false;       ///< attention of every layer too, for the page
+  bool apart = false;             ///< each map in passes of its own, so that their times compare
+  explain::Scores probabilities;  ///< of methods of many passes; may be empty where there is none
 };
 
 /// Makes the maps of photos, one photo at a time; nothing of a photo is kept.
@@ -94,7 +95,6 @@ class MapMaker {
   RunOptions run_;
   MapWork work_;
   GoOn go_on_;
-  explain::Scores probabilities_;  ///< of methods of many passes; empty where there is none
 };
 
 }  // namespace vitascope::app

@@ -11,11 +11,8 @@ namespace vitascope::app {
 namespace {
 
 drawing::CellMap cells_of(const explain::Map& map) {
-  const at::Tensor values = map.values.to(at::kCPU, at::kFloat).contiguous();
-  const float* first = values.const_data_ptr<float>();
-  return {static_cast<int>(values.size(0)),
-          static_cast<int>(values.size(1)),
-          {first, first + values.numel()}};
+  return {static_cast<int>(map.values.size(0)), static_cast<int>(map.values.size(1)),
+          explain::numbers<float>(map.values)};
 }
 
 /// The range of all maps together, clipped as each alone would be.

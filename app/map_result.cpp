@@ -77,8 +77,4 @@ nlohmann::ordered_json photo_json(const ExplainedPhoto& photo, const std::string
           {"maps", maps}};
 }
 
-std::string json_line(const nlohmann::ordered_json& object) {
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 }  // namespace vitascope::app

@@ -18,7 +18,4 @@ std::string photo_lines(const ExplainedPhoto& photo, const std::string& file);
 /// [left, top, right, bottom]}}].
 nlohmann::ordered_json photo_json(const ExplainedPhoto& photo, const std::string& file);
 
-/// The object on one line; bytes that are not UTF-8 become U+FFFD.
-std::string json_line(const nlohmann::ordered_json& object);
-
 }  // namespace vitascope::app

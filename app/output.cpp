@@ -62,7 +62,7 @@ std::string render_json(const Classification& result) {
                                           {{"decode_ms", result.timing.decode},
                                            {"prepare_ms", result.timing.prepare},
                                            {"model_ms", result.timing.model}}}};
-  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_line(object);
 }
 
 std::string render_csv(const Classification& result) {
@@ -156,6 +156,10 @@ std::string csv_field(const std::string& text) {
     quoted += c;
   }
   return quoted + "\"";
+}
+
+std::string json_line(const nlohmann::ordered_json& object) {
+  return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 std::string json_string(const std::string& text) {

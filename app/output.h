@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ bool on_terminal();
 
 /// A field for CSV: quoted where needed, control characters escaped, and a leading = + - @ defused.
 std::string csv_field(const std::string& text);
+
+/// The object on one line; bytes that are not UTF-8 become U+FFFD.
+std::string json_line(const nlohmann::ordered_json& object);
 
 /// `text` as a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD.
 std::string json_string(const std::string& text);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/device.h"
 #include "app/values.h"
@@ -55,13 +56,14 @@ std::optional<datasets::CocoInstances> open_masks(const AuditChoice& choice) {
 
 }  // namespace
 
-PhotoAuditor::PhotoAuditor(const weights::Model& model, const AuditChoice& choice,
-                           const RunOptions& run, std::uint64_t seed, MapMaker::GoOn go_on)
+PhotoAuditor::PhotoAuditor(const weights::Model& model, explain::Scores probabilities,
+                           const AuditChoice& choice, const RunOptions& run, std::uint64_t seed,
+                           MapMaker::GoOn go_on)
     : choice_(choice),
       backend_(kernels::parse_backend(run.attention)),
       auditor_(
-          model.network, *model.specification, audit_options(choice, seed), backend_,
-          run.batch_size,
+          model.network, std::move(probabilities), *model.specification,
+          audit_options(choice, seed), backend_, run.batch_size,
           [go_on = std::move(go_on)](const std::string& what, std::int64_t done, std::int64_t all) {
             if (!go_on(what, done, all)) throw MapMaker::Stopped();
           }),
@@ -84,13 +86,20 @@ PhotoAuditResult PhotoAuditor::audit(const ExplainedPhoto& photo) const {
   PhotoAuditResult result;
   result.found = auditor_.audit(audited, maps);
   result.figures.fill = choice_.fill;
+  std::vector<at::Tensor> seen_by_others;
+  seen_by_others.reserve(others_.size());
+  for (const weights::Model& other : others_) {
+    seen_by_others.push_back(image::prepare(photo.picture, *other.specification)
+                                 .pixels.unsqueeze(0)
+                                 .to(device_of(other.network)));
+  }
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const explain::MapAudit& found = result.found.maps[i];
     const auto& controls = result.found.controls.at(found.of_class);
     AuditedMapFigures figures{photo.maps[i].request.label, maps[i].method->needs_class(),
                               explain::figures_of(found, controls)};
     figures.figures["seconds"].value = photo.maps[i].seconds;
-    if (const auto agree = agreement(photo, photo.maps[i])) {
+    if (const auto agree = agreement(photo.maps[i], seen_by_others)) {
       figures.figures["checkpoints"].value = *agree;
     }
     result.figures.maps.push_back(std::move(figures));
@@ -102,16 +111,15 @@ PhotoAuditResult PhotoAuditor::audit(const ExplainedPhoto& photo) const {
   return result;
 }
 
-std::optional<double> PhotoAuditor::agreement(const ExplainedPhoto& photo,
-                                              const PhotoMap& map) const {
+/// \param pixels the photo as each of the other models sees it
+std::optional<double> PhotoAuditor::agreement(const PhotoMap& map,
+                                              const std::vector<at::Tensor>& pixels) const {
   if (map.request.method->probe != nullptr) return std::nullopt;
   std::vector<double> correlations;
-  for (const weights::Model& other : others_) {
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    const weights::Model& other = others_[i];
     const std::int64_t of_class = map.of_class ? number_of(map.of_class->label, other.labels) : 0;
-    const at::Tensor pixels = image::prepare(photo.picture, *other.specification)
-                                  .pixels.unsqueeze(0)
-                                  .to(device_of(other.network));
-    const explain::Map theirs = explain::map_of(*map.request.method, other.network, pixels,
+    const explain::Map theirs = explain::map_of(*map.request.method, other.network, pixels[i],
                                                 of_class, map.request.options, backend_);
     if (theirs.values.sizes() != map.map.values.sizes()) {
       throw UsageError(

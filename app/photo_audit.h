@@ -42,17 +42,19 @@ struct PhotoAuditResult {
 /// Audits photos one after another.
 class PhotoAuditor {
  public:
-  /// \param go_on as MapMaker's: called on the way, false ends the work
+  /// \param probabilities as MapWork's
+  /// \param go_on         as MapMaker's: called on the way, false ends the work
   /// \throws UsageError or InputError when a flag or the file of masks is wrong, or another model
   ///         can't be compared
-  PhotoAuditor(const weights::Model& model, const AuditChoice& choice, const RunOptions& run,
-               std::uint64_t seed, MapMaker::GoOn go_on);
+  PhotoAuditor(const weights::Model& model, explain::Scores probabilities,
+               const AuditChoice& choice, const RunOptions& run, std::uint64_t seed,
+               MapMaker::GoOn go_on);
 
   /// \throws InputError when the photo is not in the file of masks; MapMaker::Stopped
   PhotoAuditResult audit(const ExplainedPhoto& photo) const;
 
  private:
-  std::optional<double> agreement(const ExplainedPhoto& photo, const PhotoMap& map) const;
+  std::optional<double> agreement(const PhotoMap& map, const std::vector<at::Tensor>& pixels) const;
 
   AuditChoice choice_;
   kernels::Backend backend_;

@@ -16,12 +16,6 @@ namespace {
 constexpr int kLongestSide = 1600;
 constexpr int kQuality = 88;
 
-std::vector<float> numbers(const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.to(at::kCPU, at::kFloat).contiguous();
-  const float* first = plain.const_data_ptr<float>();
-  return {first, first + plain.numel()};
-}
-
 std::string jpeg_of(const image::Picture& picture) {
   const drawing::Canvas photo(picture);
   const int longest = std::max(picture.size.width, picture.size.height);
@@ -49,7 +43,7 @@ report::MethodMap method_map(const PhotoMap& one) {
   const auto colon = description.find(": ");
   return {one.request.label,
           colon == std::string::npos ? description : description.substr(colon + 2), "",
-          one.of_class ? one.of_class->label : "", numbers(one.map.values)};
+          one.of_class ? one.of_class->label : "", explain::numbers<float>(one.map.values)};
 }
 
 }  // namespace
@@ -71,8 +65,8 @@ report::Report page_of(const ExplainedPhoto& photo, const weights::Model& model)
   page.predictions = photo.likeliest;
   for (const LayerMaps& layer : photo.layers) {
     page.layers.push_back(
-        {layer.layer, numbers(layer.heads),
-         layer.patches.defined() ? numbers(layer.patches) : std::vector<float>()});
+        {layer.layer, explain::numbers<float>(layer.heads),
+         layer.patches.defined() ? explain::numbers<float>(layer.patches) : std::vector<float>()});
   }
   for (const PhotoMap& one : photo.maps) {
     if (!at::isfinite(one.map.values).all().item<bool>()) {

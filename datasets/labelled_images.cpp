@@ -1,7 +1,6 @@
 #include "datasets/labelled_images.h"
 
 #include <algorithm>
-#include <cctype>
 #include <unordered_map>
 #include <utility>
 
@@ -24,9 +23,7 @@ const char* split_name(Split split) {
 }
 
 std::optional<Split> parse_split(std::string_view word) {
-  std::string lower(word);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(std::string(word));
   if (lower == "train" || lower == "training") return Split::train;
   if (lower == "val" || lower == "valid" || lower == "validation" || lower == "dev")
     return Split::validation;

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 
 #include "vit/error.h"
+#include "vit/file.h"
 #include "vit/image/random_stream.h"
 #include "vit/text.h"
 
@@ -16,18 +16,10 @@ namespace {
 
 std::size_t at(Split split) { return static_cast<std::size_t>(split); }
 
-/// The last two parts of a path: a photo's name and that of its folder.
-std::string_view tail(std::string_view path) {
-  const std::size_t name = path.rfind('/');
-  if (name == std::string_view::npos || name == 0) return path;
-  const std::size_t folder = path.rfind('/', name - 1);
-  return folder == std::string_view::npos ? path : path.substr(folder + 1);
-}
-
 /// FNV-1a (Fowler, Noll, Vo), then mixed with the seed.
 std::uint64_t rank_of(const Sample& sample, std::uint64_t seed) {
   std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : tail(sample.path))
+  for (const char c : name_in_folder(sample.path))
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
   return image::RandomStream::of(seed, 0, hash).bits();
 }
@@ -69,6 +61,13 @@ SplitCounts count_splits(const LabelledImages& images) {
   SplitCounts counts{};
   for (const Sample& sample : images.samples) ++counts[at(sample.split)];
   return counts;
+}
+
+std::vector<std::size_t> samples_of(const LabelledImages& images, Split split) {
+  std::vector<std::size_t> samples;
+  for (std::size_t i = 0; i < images.samples.size(); ++i)
+    if (images.samples[i].split == split) samples.push_back(i);
+  return samples;
 }
 
 void split_validation(LabelledImages& images, double fraction, std::uint64_t seed) {

@@ -21,6 +21,9 @@ std::vector<SplitCounts> count_classes(const LabelledImages& images);
 /// Pictures by split, whatever their labels.
 SplitCounts count_splits(const LabelledImages& images);
 
+/// The pictures of a split: ascending indices.
+std::vector<std::size_t> samples_of(const LabelledImages& images, Split split);
+
 /// Moves `fraction` of the pictures that are for training, or for nothing in particular, to
 /// validation, and makes the others training: of each class its share, rounded; at least one of a
 /// class that has two, never all. With several labels a picture the rarest label chooses first

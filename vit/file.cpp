@@ -97,6 +97,13 @@ void MappedFile::release(Bytes part) const {
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
+std::string_view name_in_folder(std::string_view path) {
+  const std::size_t name = path.rfind('/');
+  if (name == std::string_view::npos || name == 0) return path;
+  const std::size_t folder = path.rfind('/', name - 1);
+  return folder == std::string_view::npos ? path : path.substr(folder + 1);
+}
+
 std::string read_file(const std::string& path, std::size_t limit) {
   const OpenFile opened = open_regular(path);
   const Descriptor file(opened.number);

@@ -37,6 +37,10 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// The last two parts of a path: a file's name and that of its folder, since names alone repeat
+/// from folder to folder.
+std::string_view name_in_folder(std::string_view path);
+
 /// Reads a whole file, at most `limit` bytes.
 /// \throws InputError when it can't be read or is larger
 std::string read_file(const std::string& path, std::size_t limit);

@@ -129,6 +129,13 @@ bool natural_less(std::string_view a, std::string_view b) {
   return left_of_a != left_of_b ? left_of_a < left_of_b : a < b;
 }
 
+std::string lower_case(std::string text) {
+  for (char& c : text) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return text;
+}
+
 std::string byte_count(std::uint64_t bytes) {
   constexpr const char* kUnits[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
   if (bytes < 1000) return fmt::format("{} bytes", bytes);

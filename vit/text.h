@@ -36,6 +36,9 @@ std::string nearest_name(std::string_view word, const std::vector<std::string>& 
 /// ties are broken byte by byte, which makes the order total.
 bool natural_less(std::string_view a, std::string_view b);
 
+/// A to Z become a to z; all other bytes stay, so that UTF-8 does.
+std::string lower_case(std::string text);
+
 /// 1234567 -> "1.2 MB"; decimal units.
 std::string byte_count(std::uint64_t bytes);
 

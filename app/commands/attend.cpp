@@ -27,6 +27,7 @@
 #include "app/report_page.h"
 #include "app/values.h"
 #include "vit/error.h"
+#include "vit/explain/answers.h"
 
 namespace vitascope::app {
 namespace {
@@ -36,18 +37,16 @@ namespace fs = std::filesystem;
 /// Photos after each other, each written before the next is opened.
 class Attend {
  public:
-  Attend(const AttendOptions& options, const weights::Model& model,
-         const std::vector<MapRequest>& requests, const ClassChoice& classes)
+  Attend(const AttendOptions& options, const weights::Model& model, const MapWork& work)
       : options_(options),
         style_(map_style(options)),
         format_(output::parse_format(options.format)),
         font_(drawing::Font::find()),
-        maker_(model, options.run,
-               {requests, classes, point(options), !options.html.empty(), options.audit.audit},
-               going_on()),
+        maker_(model, options.run, work, going_on()),
         model_(model) {
     if (options.audit.audit) {
-      auditor_.emplace(model, options.audit, options.run, options.maps.seed, going_on());
+      auditor_.emplace(model, work.probabilities, options.audit, options.run, options.maps.seed,
+                       going_on());
     }
     if (!font_.present() && !options.run.quiet) output::warning(font_.warning());
   }
@@ -79,11 +78,6 @@ class Attend {
   }
 
  private:
-  static std::optional<std::pair<double, double>> point(const AttendOptions& options) {
-    if (options.from.empty()) return std::nullopt;
-    return parse_pair(options.from);
-  }
-
   void one(const std::string& path, const std::string& file, Progress& progress) {
     const ExplainedPhoto photo = maker_.explain(path, decode_options(options_.photos));
     std::optional<PhotoAuditResult> audit;
@@ -116,14 +110,14 @@ class Attend {
     }
     nlohmann::ordered_json json = photo_json(photo, file);
     if (audit) json["audit"] = audit_json(*audit, words(audit->figures));
-    output::print(json_line(json));
+    output::print(output::json_line(json));
   }
 
   /// What all photos show together.
   void print_population() const {
     const AuditFigures all = mean_audit(audits_);
     if (format_ == output::Format::json) {
-      output::print(json_line({{"population", audit_json(all, words(all))}}));
+      output::print(output::json_line({{"population", audit_json(all, words(all))}}));
     } else {
       output::print(fmt::format("{} photos, means\n", all.photos) + audit_text(all, words(all)));
     }
@@ -203,6 +197,31 @@ PhotoOptions inputs(const AttendOptions& options) {
   return photos;
 }
 
+/// Of a network that is asked about many altered pictures; its packed weights serve maps and audit.
+explain::Scores probabilities(const AttendOptions& options, const weights::Model& model,
+                              const std::vector<MapRequest>& requests) {
+  const explain::AuditParts parts = audit_options(options.audit, options.maps.seed).parts;
+  const bool audits = options.audit.audit && (parts.faithfulness || parts.weights);
+  const bool probes = std::ranges::any_of(
+      requests, [](const MapRequest& one) { return one.method->probe != nullptr; });
+  if (model.network.config().classes == 0 || !(audits || probes)) return {};
+  return explain::probabilities_of(model.network, kernels::parse_backend(options.run.attention));
+}
+
+/// What is made of each photo.
+MapWork map_work(const AttendOptions& options, const weights::Model& model,
+                 std::vector<MapRequest> requests) {
+  MapWork work;
+  if (model.network.config().classes > 0)
+    work.classes = parse_class(options.of_class, model.labels);
+  if (!options.from.empty()) work.point = parse_pair(options.from);
+  work.keep_layers = !options.html.empty();
+  work.apart = options.audit.audit;
+  work.probabilities = probabilities(options, model, requests);
+  work.requests = std::move(requests);
+  return work;
+}
+
 int attend(const AttendOptions& options) {
   check_options(options);
   int failed = 0;
@@ -213,14 +232,12 @@ int attend(const AttendOptions& options) {
   const weights::Model model =
       open_model(options.model, options.run, /*pack=*/!plain && photos.size() >= kPackFrom);
   require_specification(model);
-  const std::vector<MapRequest> requests = map_requests(options.maps, model.network.config());
+  std::vector<MapRequest> requests = map_requests(options.maps, model.network.config());
   check_counts(options, photos.size(), requests.size());
-  const ClassChoice classes = model.network.config().classes > 0
-                                  ? parse_class(options.of_class, model.labels)
-                                  : ClassChoice{};
+  const MapWork work = map_work(options, model, std::move(requests));
   if (!options.output.empty() && !names_a_picture(options.output))
     fs::create_directories(options.output);
-  return Attend(options, model, requests, classes).run(photos, files, failed);
+  return Attend(options, model, work).run(photos, files, failed);
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ std::string render_json(const Setting& setting, const Measurement& one) {
                     {"head", part(one.parts.head)}}},
                   {"device", setting.device},
                   {"cpu", setting.cpu}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return output::json_line(json);
 }
 
 std::string text_heading(const Setting& setting) {

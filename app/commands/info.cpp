@@ -44,10 +44,6 @@ class Table {
   std::string text_;
 };
 
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 std::string joined(const std::vector<std::string>& words) {
   return words.empty() ? "none" : fmt::format("{}", fmt::join(words, " "));
 }
@@ -93,7 +89,7 @@ std::string machine_info(output::Format format) {
               {"kernels_available", isa_names()},
               {"devices", gpu.empty() ? Json{"cpu"} : Json{"cpu", gpu}}};
     json["cuda_unavailable"] = no_gpu.empty() ? Json() : Json(no_gpu);
-    return dump(json);
+    return output::json_line(json);
   }
   Table table;
   table.add("vitascope", VITASCOPE_VERSION);
@@ -238,7 +234,7 @@ std::string model_json(const weights::Model& model) {
   } else {
     json["specification_missing"] = model.specification_missing;
   }
-  return dump(json);
+  return output::json_line(json);
 }
 
 int info(const Options& options) {

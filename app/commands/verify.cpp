@@ -179,7 +179,7 @@ std::string render_json(const Options& options, double tolerance, const Verifica
             {"not_compared", verification.not_compared}};
   for (const Comparison& c : verification.comparisons) json["comparisons"].push_back(to_json(c));
   for (const PhotoCheck& photo : photos) json["pictures"].push_back(to_json(photo));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return output::json_line(json);
 }
 
 int verify(const Options& options) {

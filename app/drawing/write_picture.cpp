@@ -39,9 +39,7 @@ Codec codec(PictureFormat format) {
 }  // namespace
 
 PictureFormat picture_format(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string ending = lower_case(std::filesystem::path(path).extension().string());
   if (ending == ".png") return PictureFormat::png;
   if (ending == ".jpg" || ending == ".jpeg") return PictureFormat::jpeg;
   if (ending == ".webp") return PictureFormat::webp;

@@ -16,13 +16,7 @@ using testing::HasSubstr;
 
 class AttendAudit : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "vitascope-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  std::string at(const std::string& name) const { return folder_ / name; }
 
   static Finished audit(std::vector<std::string> arguments) {
     const std::vector<std::string> first{
@@ -60,7 +54,7 @@ class AttendAudit : public testing::Test {
     return at("instances.json");
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(AttendAudit, GivesNumbersWithoutAPicture) {
@@ -175,8 +169,7 @@ TEST_F(AttendAudit, APhotoWithoutAnnotationIsNamed) {
 TEST_F(AttendAudit, ThePageHasTheTable) {
   const Finished finished = audit({golden_photos()[0], "--html", at("page.html")});
   ASSERT_EQ(finished.status, 0) << finished.err;
-  std::ifstream file(at("page.html"));
-  const std::string page((std::istreambuf_iterator<char>(file)), {});
+  const std::string page = file_text(at("page.html"));
   EXPECT_THAT(page, HasSubstr("raw: deletion"));
   EXPECT_THAT(page, HasSubstr("For this photo raw"));
 }

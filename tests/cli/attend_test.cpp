@@ -13,20 +13,9 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 class Attend : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "vitascope-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  std::string at(const std::string& name) const { return folder_ / name; }
 
   /// Runs attend on the first golden photo with a small model.
   Finished attend(std::vector<std::string> arguments, const std::string& model = "models/hf-vit") {
@@ -42,10 +31,10 @@ class Attend : public testing::Test {
     EXPECT_EQ(finished.out, "");
     EXPECT_THAT(finished.err, HasSubstr(expected));
     EXPECT_EQ(finished.errors().size(), 1u) << finished.err;
-    EXPECT_TRUE(fs::is_empty(folder_));
+    EXPECT_TRUE(fs::is_empty(folder_.path()));
   }
 
-  fs::path folder_;
+  const TemporaryFolder folder_;
 };
 
 TEST_F(Attend, SavesTheAttentionOfPython) {
@@ -54,7 +43,7 @@ TEST_F(Attend, SavesTheAttentionOfPython) {
   const Finished finished = attend({"--layer", "0", "--head", "1", "--output", at("a.png"),
                                     "--save-map", at("a.json"), "--quiet"});
   ASSERT_EQ(finished.status, 0) << finished.err;
-  const json map = json::parse(text_of(at("a.json")));
+  const json map = json::parse(file_text(at("a.json")));
   EXPECT_EQ(map["method"], "raw");
   EXPECT_EQ(map["layer"], 0);
   EXPECT_EQ(map["heads"], "1");
@@ -85,7 +74,7 @@ TEST_F(Attend, WritesAPictureOfThePhotosWidth) {
   EXPECT_EQ(result["output"], at("a.png"));
   ASSERT_EQ(result["maps"].size(), 1u);
   EXPECT_EQ(result["maps"][0]["method"], "raw");
-  const std::string png = text_of(at("a.png"));
+  const std::string png = file_text(at("a.png"));
   EXPECT_THAT(png, testing::StartsWith("\x89PNG"));
 }
 
@@ -107,7 +96,7 @@ TEST_F(Attend, WritesAPageWithoutNetwork) {
   const Finished finished =
       attend({"--method", "raw,relevance,random", "--html", at("page.html"), "--quiet"});
   ASSERT_EQ(finished.status, 0) << finished.err;
-  const std::string page = text_of(at("page.html"));
+  const std::string page = file_text(at("page.html"));
   EXPECT_THAT(page, HasSubstr("Content-Security-Policy"));
   EXPECT_THAT(page, HasSubstr("relevance"));
   EXPECT_THAT(page, testing::Not(HasSubstr("http://")));
@@ -158,19 +147,19 @@ TEST_F(Attend, APhotoSmallerThanAPatchIsNamed) {
   EXPECT_EQ(finished.status, 1);
   EXPECT_THAT(finished.err, HasSubstr("odd_1x1.png: input of 1 x 1 pixels"));
   EXPECT_THAT(finished.err, HasSubstr("patch edge 8"));
-  EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_TRUE(fs::is_empty(folder_.path()));
 }
 
 TEST_F(Attend, OverwritesNothingUnasked) {
   ASSERT_EQ(attend({"--output", at("a.png"), "--quiet"}).status, 0);
-  const std::string before = text_of(at("a.png"));
+  const std::string before = file_text(at("a.png"));
   const Finished again = attend({"--output", at("a.png"), "--colours", "turbo", "--quiet"});
   EXPECT_EQ(again.status, 2);
   EXPECT_THAT(again.err, HasSubstr("--force"));
-  EXPECT_EQ(text_of(at("a.png")), before);
+  EXPECT_EQ(file_text(at("a.png")), before);
   EXPECT_EQ(attend({"--output", at("a.png"), "--colours", "turbo", "--force", "--quiet"}).status,
             0);
-  EXPECT_NE(text_of(at("a.png")), before);
+  EXPECT_NE(file_text(at("a.png")), before);
 }
 
 TEST_F(Attend, APointThatTheNetworkDoesNotSeeIsSaid) {

@@ -39,6 +39,14 @@ std::string error_of(Call call) {
   return "no error";
 }
 
+TEST(NameInFolder, IsTheLastTwoParts) {
+  EXPECT_EQ(name_in_folder("photos/cat/a.jpg"), "cat/a.jpg");
+  EXPECT_EQ(name_in_folder("/cat/a.jpg"), "cat/a.jpg");
+  EXPECT_EQ(name_in_folder("cat/a.jpg"), "cat/a.jpg");
+  EXPECT_EQ(name_in_folder("/a.jpg"), "/a.jpg");
+  EXPECT_EQ(name_in_folder("a.jpg"), "a.jpg");
+}
+
 TEST_F(FileTest, WhatIsWrittenIsReadBack) {
   write_file(in("a"), false, "hello");
   EXPECT_EQ(read_file(in("a"), 5), "hello");

@@ -18,6 +18,12 @@ TEST(DecodeUtf8, ReadsOneCharacterOrNone) {
   EXPECT_FALSE(decode_utf8("\xED\xA0\x80"));  // a surrogate
 }
 
+TEST(LowerCase, ChangesLettersOfAsciiAlone) {
+  EXPECT_EQ(lower_case("AZ az 09 @[`{"), "az az 09 @[`{");
+  EXPECT_EQ(lower_case("ÉTÉ \xff"), "ÉtÉ \xff");
+  EXPECT_EQ(lower_case(""), "");
+}
+
 TEST(Printable, LeavesLettersOfEveryScriptAlone) {
   EXPECT_EQ(printable("été au lac – 猫 1.jpg"), "été au lac – 猫 1.jpg");
   EXPECT_EQ(printable(""), "");

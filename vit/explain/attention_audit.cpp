@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "vit/explain/map.h"
 #include "vit/explain/statistics.h"
 #include "vit/random_numbers.h"
 
@@ -19,11 +20,6 @@ constexpr double kPenalty = 10;
 /// The share of epsilon that the penalty leaves free: a little room for the last steps to land in.
 constexpr double kRoom = 0.98;
 constexpr double kFirstRate = 0.3;  ///< Adam's, in logits; it falls to 0 by a half cosine
-
-std::vector<double> values_of(const at::Tensor& answer) {
-  const at::Tensor exact = answer.detach().to(at::kCPU, at::kDouble).contiguous();
-  return {exact.const_data_ptr<double>(), exact.const_data_ptr<double>() + exact.numel()};
-}
 
 /// The most probable class, of equal ones the first.
 std::ptrdiff_t leader(const std::vector<double>& answer) {
@@ -108,13 +104,13 @@ std::vector<std::vector<std::int64_t>> shuffles(std::int64_t tokens, std::int64_
 
 PermutationAudit permutation_audit(const AnswerToWeights& answer, const at::Tensor& weights,
                                    const std::vector<std::vector<std::int64_t>>& permutations) {
-  const std::vector<double> real = values_of(answer(weights));
+  const std::vector<double> real = numbers<double>(answer(weights));
   PermutationAudit audit;
   double flipped = 0;
   audit.distances.reserve(permutations.size());
   for (const std::vector<std::int64_t>& permutation : permutations) {
     const at::Tensor index = at::tensor(permutation, at::kLong).to(weights.device());
-    const std::vector<double> other = values_of(answer(weights.index_select(-1, index)));
+    const std::vector<double> other = numbers<double>(answer(weights.index_select(-1, index)));
     audit.distances.push_back(total_variation_distance(real, other));
     if (leader(other) != leader(real)) ++flipped;
   }
@@ -125,7 +121,8 @@ PermutationAudit permutation_audit(const AnswerToWeights& answer, const at::Tens
 
 double uniform_distance(const AnswerToWeights& answer, const at::Tensor& weights) {
   const at::Tensor uniform = at::full_like(weights, 1.0 / static_cast<double>(weights.size(-1)));
-  return total_variation_distance(values_of(answer(weights)), values_of(answer(uniform)));
+  return total_variation_distance(numbers<double>(answer(weights)),
+                                  numbers<double>(answer(uniform)));
 }
 
 Adversary adversarial_weights(const AnswerToWeights& answer, const at::Tensor& weights,

@@ -13,11 +13,6 @@
 namespace vitascope::explain {
 namespace {
 
-std::vector<double> numbers(const at::Tensor& tensor) {
-  const at::Tensor exact = tensor.to(at::kCPU, at::kDouble).contiguous();
-  return {exact.const_data_ptr<double>(), exact.const_data_ptr<double>() + exact.numel()};
-}
-
 /// The class that curves follow: the map's own, else the predicted one.
 std::optional<std::int64_t> followed_class(const AuditedPhoto& photo, const Map& map) {
   if (map.class_index) return map.class_index;
@@ -26,18 +21,16 @@ std::optional<std::int64_t> followed_class(const AuditedPhoto& photo, const Map&
 
 }  // namespace
 
-Auditor::Auditor(const model::VisionTransformer& network, image::Specification specification,
-                 const AuditOptions& options, kernels::Backend backend, std::int64_t batch_size,
-                 Progress progress)
+Auditor::Auditor(const model::VisionTransformer& network, Scores probabilities,
+                 image::Specification specification, const AuditOptions& options,
+                 kernels::Backend backend, std::int64_t batch_size, Progress progress)
     : network_(network),
+      probabilities_(std::move(probabilities)),
       specification_(std::move(specification)),
       options_(options),
       backend_(backend),
       batch_size_(batch_size),
       progress_(std::move(progress)) {
-  if (network.config().classes > 0 && (options.parts.faithfulness || options.parts.weights)) {
-    probabilities_ = probabilities_of(network, backend);
-  }
   if (options.parts.model) forgetful_ = cascade(network, options.seed);
 }
 
@@ -50,17 +43,16 @@ Batching Auditor::batching(const std::string& what) const {
           [this, what](std::int64_t done, std::int64_t all) { report(what, done, all); }};
 }
 
-MapAudit Auditor::audit_values(const AuditedPhoto& photo, const std::string& name,
-                               const at::Tensor& values,
+MapAudit Auditor::audit_values(const AuditedPhoto& photo, const at::Tensor& empty, const Map& map,
                                std::optional<std::int64_t> of_class) const {
   MapAudit found;
   found.of_class = of_class;
   if (options_.parts.faithfulness && of_class) {
-    found.faithfulness = faithfulness(probabilities_, photo.pixels,
-                                      baseline(photo.pixels, options_.fill, specification_), values,
-                                      {*of_class, options_.steps}, batching(name + " on trial"));
+    found.faithfulness =
+        faithfulness(probabilities_, photo.pixels, empty, map.values, {*of_class, options_.steps},
+                     batching(map.method + " on trial"));
   }
-  if (photo.object.defined()) found.pointing = pointing(values, photo.view, photo.object);
+  if (photo.object.defined()) found.pointing = pointing(map.values, photo.view, photo.object);
   return found;
 }
 
@@ -86,7 +78,8 @@ void Auditor::audit_dependence(const AuditedPhoto& photo, const AuditedMap& audi
   }
 }
 
-WeightsAudit Auditor::audit_weights(const AuditedPhoto& photo, model::Grid grid) const {
+WeightsAudit Auditor::audit_weights(const AuditedPhoto& photo, const at::Tensor& empty,
+                                    model::Grid grid) const {
   const c10::AutoGradMode off(false);
   const LastAttention last = last_attention(network_, photo.pixels, backend_);
   WeightsAudit found;
@@ -102,15 +95,13 @@ WeightsAudit Auditor::audit_weights(const AuditedPhoto& photo, model::Grid grid)
   report("attention weights on trial", 1, 1);
 
   const int prefix = network_.config().prefix_tokens();
-  const std::vector<double> attention =
-      numbers(last.weights.flatten(0, 1).mean(0).slice(0, prefix));
-  found.tau_gradient = kendall_tau(
-      attention,
-      numbers(gradient_importance(network_, photo.pixels, photo.likeliest.front(), backend_)));
+  const auto attention = numbers<double>(last.weights.flatten(0, 1).mean(0).slice(0, prefix));
+  found.tau_gradient =
+      kendall_tau(attention, numbers<double>(gradient_importance(
+                                 network_, photo.pixels, photo.likeliest.front(), backend_)));
   found.tau_leave_one_out = kendall_tau(
-      attention, numbers(leave_one_out(probabilities_, photo.pixels,
-                                       baseline(photo.pixels, options_.fill, specification_),
-                                       grid.rows, grid.columns, batching("each patch left out"))));
+      attention, numbers<double>(leave_one_out(probabilities_, photo.pixels, empty, grid.rows,
+                                               grid.columns, batching("each patch left out"))));
   return found;
 }
 
@@ -118,19 +109,21 @@ PhotoAudit Auditor::audit(const AuditedPhoto& photo, const std::vector<AuditedMa
   PhotoAudit all;
   const model::Grid grid =
       model::patch_grid(network_.config(), photo.pixels.size(2), photo.pixels.size(3));
+  const at::Tensor empty = baseline(photo.pixels, options_.fill, specification_);
   for (const AuditedMap& audited : maps) {
     const auto of_class = followed_class(photo, audited.map);
-    MapAudit found = audit_values(photo, audited.map.method, audited.map.values, of_class);
+    MapAudit found = audit_values(photo, empty, audited.map, of_class);
     if (options_.parts.model) audit_dependence(photo, audited, found);
     all.maps.push_back(std::move(found));
     std::vector<MapAudit>& controls = all.controls[of_class];
     while (static_cast<std::int64_t>(controls.size()) < options_.random_maps) {
       // Other seeds than the one that --method random draws with.
       const std::uint64_t seed = options_.seed + 1 + controls.size();
-      controls.push_back(audit_values(photo, "random", random_map(grid, seed).values, of_class));
+      controls.push_back(audit_values(photo, empty, random_map(grid, seed), of_class));
     }
   }
-  if (options_.parts.weights && !photo.likeliest.empty()) all.weights = audit_weights(photo, grid);
+  if (options_.parts.weights && !photo.likeliest.empty())
+    all.weights = audit_weights(photo, empty, grid);
   return all;
 }
 

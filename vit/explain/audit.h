@@ -90,29 +90,31 @@ class Auditor {
       std::function<void(const std::string& what, std::int64_t done, std::int64_t all)>;
 
   /// \param network       with plain weights; outlives the auditor
+  /// \param probabilities of the same network, as probabilities_of gives them; empty for a backbone
   /// \param specification what black is to the network
   /// \param progress      may be empty
-  Auditor(const model::VisionTransformer& network, image::Specification specification,
-          const AuditOptions& options, kernels::Backend backend, std::int64_t batch_size,
-          Progress progress = {});
+  Auditor(const model::VisionTransformer& network, Scores probabilities,
+          image::Specification specification, const AuditOptions& options, kernels::Backend backend,
+          std::int64_t batch_size, Progress progress = {});
 
   PhotoAudit audit(const AuditedPhoto& photo, const std::vector<AuditedMap>& maps) const;
 
  private:
-  MapAudit audit_values(const AuditedPhoto& photo, const std::string& name,
-                        const at::Tensor& values, std::optional<std::int64_t> of_class) const;
+  MapAudit audit_values(const AuditedPhoto& photo, const at::Tensor& empty, const Map& map,
+                        std::optional<std::int64_t> of_class) const;
   void audit_dependence(const AuditedPhoto& photo, const AuditedMap& map, MapAudit& found) const;
-  WeightsAudit audit_weights(const AuditedPhoto& photo, model::Grid grid) const;
+  WeightsAudit audit_weights(const AuditedPhoto& photo, const at::Tensor& empty,
+                             model::Grid grid) const;
   Batching batching(const std::string& what) const;
   void report(const std::string& what, std::int64_t done, std::int64_t all) const;
 
   const model::VisionTransformer& network_;
+  Scores probabilities_;
   image::Specification specification_;
   AuditOptions options_;
   kernels::Backend backend_;
   std::int64_t batch_size_;
   Progress progress_;
-  Scores probabilities_;
   std::vector<ForgetfulNetwork> forgetful_;  ///< made once for all photos
 };
 

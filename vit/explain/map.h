@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 /// \file
 /// What every method gives: a number for each patch.
@@ -18,6 +19,10 @@ struct Map {
   std::optional<std::int64_t> patch{};  ///< the query, where it is a patch
   std::optional<std::int64_t> class_index{};
 };
+
+/// A tensor's numbers in order, float or double.
+template <typename Number>
+std::vector<Number> numbers(const at::Tensor& tensor);
 
 /// Values stretched to 0 .. 1; a constant map becomes all 0.
 at::Tensor min_max(const at::Tensor& values);

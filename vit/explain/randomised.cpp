@@ -54,12 +54,7 @@ std::vector<ForgetfulNetwork> cascade(const model::VisionTransformer& network, s
 }
 
 std::optional<double> map_correlation(const at::Tensor& one, const at::Tensor& other) {
-  const at::Tensor a = one.to(at::kCPU, at::kDouble).contiguous();
-  const at::Tensor b = other.to(at::kCPU, at::kDouble).contiguous();
-  const auto values = [](const at::Tensor& map) {
-    return Values(map.const_data_ptr<double>(), static_cast<std::size_t>(map.numel()));
-  };
-  return spearman_correlation(values(a), values(b));
+  return spearman_correlation(numbers<double>(one), numbers<double>(other));
 }
 
 std::vector<CascadeStage> cascade_correlations(

@@ -155,8 +155,8 @@ void add_specification(Model& model, const Opened& opened, const OpenOptions& op
 
 bool mentions_imagenet(std::string text) {
   while (text.ends_with('/')) text.pop_back();
-  text = text.substr(text.find_last_of('/') + 1);  // folders above say nothing of the model
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  // Folders above say nothing of the model.
+  text = lower_case(text.substr(text.find_last_of('/') + 1));
   return std::ranges::any_of(
       std::array{"imagenet", "in1k", "in12k", "in21k", "in22k"},
       [&](const char* word) { return text.find(word) != std::string::npos; });

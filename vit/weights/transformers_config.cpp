@@ -177,8 +177,7 @@ bool mentions_imagenet(const JsonObject& values) {
   for (const std::string_view key : {"_name_or_path", "dataset", "dataset_name", "finetuned_on"}) {
     const Json& value = values.value(key);
     if (!value.is_string()) continue;
-    std::string text = value.get<std::string>();
-    std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+    const std::string text = lower_case(value.get<std::string>());
     if (text.find("imagenet") != std::string::npos) return true;
   }
   return false;

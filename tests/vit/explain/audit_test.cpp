@@ -5,6 +5,7 @@
 
 #include "tests/vit/explain/golden_vit.h"
 #include "tests/vit/model/tiny_model.h"
+#include "vit/explain/answers.h"
 #include "vit/explain/audit_figures.h"
 
 namespace vitascope::explain {
@@ -42,7 +43,8 @@ TEST(Auditor, MeasuresEveryPart) {
   const std::int64_t first = vit.classes()[0];
   const std::int64_t second = vit.classes()[1];
   std::vector<std::string> reported;
-  const Auditor auditor(vit.network, {}, quick(), kernels::Backend::automatic, 8,
+  const Auditor auditor(vit.network, probabilities_of(vit.network), {}, quick(),
+                        kernels::Backend::automatic, 8,
                         [&](const std::string& what, std::int64_t done, std::int64_t all) {
                           EXPECT_LE(done, all);
                           reported.push_back(what);
@@ -87,7 +89,8 @@ TEST(Auditor, AMapOfWhatIsLostBeatsItsOppositeAndRandom) {
   options.parts = {.faithfulness = true, .weights = false, .model = false};
   options.steps = 0;
   options.random_maps = 8;
-  const Auditor auditor(vit.network, {}, options, kernels::Backend::automatic, 16);
+  const Auditor auditor(vit.network, probabilities_of(vit.network), {}, options,
+                        kernels::Backend::automatic, 16);
   AuditedMap good = audited(vit, "occlusion", vit.classes()[0]);
   AuditedMap bad = good;
   bad.map.values = -good.map.values;
@@ -107,7 +110,7 @@ TEST(Auditor, OfABackboneMeasuresWhatNeedsNoClass) {
   model::Config config = model::tests::tiny_config();
   config.classes = 0;
   const model::VisionTransformer network = model::tests::random_weights(config);
-  const Auditor auditor(network, {}, quick(), kernels::Backend::automatic, 8);
+  const Auditor auditor(network, {}, {}, quick(), kernels::Backend::automatic, 8);
   AuditedPhoto photo;
   photo.pixels = at::randn({1, 3, 8, 12});
   const Method& rollout = find_method("rollout");
@@ -120,7 +123,8 @@ TEST(Auditor, OfABackboneMeasuresWhatNeedsNoClass) {
 
 TEST(Auditor, IsTheSameAgain) {
   const GoldenVit vit("vit_3x5");
-  const Auditor auditor(vit.network, {}, quick(), kernels::Backend::automatic, 8);
+  const Auditor auditor(vit.network, probabilities_of(vit.network), {}, quick(),
+                        kernels::Backend::automatic, 8);
   const auto run = [&] {
     return figures_of(auditor.audit(photo_of(vit), {audited(vit, "raw", 0)}).weights.value());
   };
@@ -132,7 +136,8 @@ TEST(Auditor, IsTheSameAgain) {
 TEST(Auditor, EndsWhereProgressThrows) {
   const GoldenVit vit("vit_4x4");
   struct Enough {};
-  const Auditor auditor(vit.network, {}, quick(), kernels::Backend::automatic, 8,
+  const Auditor auditor(vit.network, probabilities_of(vit.network), {}, quick(),
+                        kernels::Backend::automatic, 8,
                         [](const std::string&, std::int64_t, std::int64_t) { throw Enough(); });
   EXPECT_THROW(auditor.audit(photo_of(vit), {audited(vit, "raw", 0)}), Enough);
 }
