@@ -1,20 +1,39 @@
 #pragma once
 
 #include <csignal>
+#include <utility>
+#include <vector>
 
 /// \file
-/// Ctrl-C: the first one asks a run to stop at a good moment, the second ends the program at once.
+/// Signals that ask a run to stop or to save at a good moment.
 namespace vitascope::app {
 
-/// While it lives, the first SIGINT is only noted. One at a time.
+/// While it lives, the first of these signals is only noted; the second ends the program at once.
+/// One at a time.
 class Interrupt {
  public:
-  Interrupt();
+  explicit Interrupt(const std::vector<int>& signals = {SIGINT});
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
   bool requested() const;
+
+ private:
+  std::vector<std::pair<int, struct sigaction>> previous_;
+};
+
+/// While it lives, SIGUSR1 is noted, by which Slurm tells that the time is nearly up. One at a
+/// time.
+class SaveSignal {
+ public:
+  SaveSignal();
+  ~SaveSignal();
+  SaveSignal(const SaveSignal&) = delete;
+  SaveSignal& operator=(const SaveSignal&) = delete;
+
+  /// Whether it came since the last question.
+  bool take();
 
  private:
   struct sigaction previous_ {};

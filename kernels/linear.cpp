@@ -88,6 +88,20 @@ at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation 
   return within ? y : activate(y, activation);
 }
 
+at::Tensor product(const at::Tensor& x, const Weight& weight, Activation activation) {
+  return weight.weight.is_mkldnn()
+             ? packed_product(x, weight, activation)
+             : activate(at::linear(x, weight.weight, weight.bias), activation);
+}
+
+/// The two thin products cost less than the sum of the weights would, and in training the gradient
+/// of a frozen weight is never computed.
+at::Tensor low_rank_product(const at::Tensor& x, const Weight& weight, Activation activation) {
+  const at::Tensor added = at::linear(at::linear(x, weight.down), weight.up);
+  return activate(product(x, weight, Activation::none).add_(added, weight.low_rank_scale),
+                  activation);
+}
+
 }  // namespace
 
 at::Tensor pack(const at::Tensor& weight) {
@@ -100,9 +114,8 @@ at::Tensor pack(const at::Tensor& weight) {
 }
 
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Epilogue& epilogue) {
-  at::Tensor y = weight.weight.is_mkldnn()
-                     ? packed_product(x, weight, epilogue.activation)
-                     : activate(at::linear(x, weight.weight, weight.bias), epilogue.activation);
+  at::Tensor y = weight.down.defined() ? low_rank_product(x, weight, epilogue.activation)
+                                       : product(x, weight, epilogue.activation);
   // The product is a fresh tensor that nobody else holds: what follows may work in place.
   if (epilogue.scale.defined()) y.mul_(epilogue.scale);
   if (epilogue.residual.defined()) y.add_(epilogue.residual);

@@ -6,10 +6,14 @@
 /// y = x W^T + b, with what follows it done in the same pass.
 namespace vitascope::kernels {
 
-/// The weights of a linear layer.
+/// The weights of a linear layer. What is multiplied with is weight + low_rank_scale up down; where
+/// `down` is undefined the weight alone (LoRA: Hu et al. 2021, arXiv:2106.09685).
 struct Weight {
   at::Tensor weight{};  ///< [out, in], plain or packed
   at::Tensor bias{};    ///< [out], or undefined
+  at::Tensor down{};    ///< [rank, in], LoRA's A
+  at::Tensor up{};      ///< [out, rank], LoRA's B
+  double low_rank_scale = 1;
 };
 
 /// The same numbers in the order in which this processor's product reads them (oneDNN's blocked
@@ -24,7 +28,7 @@ enum class Activation { none, gelu, gelu_tanh, quick_gelu, relu, silu };
 /// What is done to the product before it is returned.
 struct Epilogue {
   Activation activation = Activation::none;
-  at::Tensor scale{};     ///< [out], LayerScale's gamma, or undefined
+  at::Tensor scale{};     ///< LayerScale's gamma [out], or what broadcasts to y, or undefined
   at::Tensor residual{};  ///< [..., out], added last, or undefined
 };
 

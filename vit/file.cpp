@@ -69,6 +69,13 @@ void write_all(int file, Bytes bytes, const std::string& path) {
   }
 }
 
+/// Without it a power failure may take the new name back. Some file systems can't; nothing is lost
+/// by that now.
+void synchronise_folder(const std::string& folder) {
+  const Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.number() >= 0) ::fsync(opened.number());
+}
+
 }  // namespace
 
 std::shared_ptr<const MappedFile> MappedFile::open(const std::string& path) {
@@ -157,6 +164,7 @@ void write_file(const std::string& path, bool force,
     if (!file.close() || !written || ::rename(temporary.c_str(), path.c_str()) != 0) {
       throw FailureError(fmt::format("{}: writing failed: {}", printable(path), reason()));
     }
+    synchronise_folder(folder_of(path));
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;

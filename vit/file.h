@@ -50,8 +50,8 @@ std::string read_file(const std::string& path, std::size_t limit);
 /// \throws UsageError that says which
 void check_writable(const std::string& path, bool force);
 
-/// Writes a file as a whole: to a temporary name beside it, fsync, rename. `write` is given a
-/// function that appends bytes. After an exception nothing is left behind.
+/// Writes a file as a whole: to a temporary name beside it, fsync, rename, fsync of the folder.
+/// `write` is given a function that appends bytes. After an exception nothing is left behind.
 /// \throws UsageError when `path` exists and `force` is false; FailureError when writing fails
 void write_file(const std::string& path, bool force,
                 const std::function<void(const std::function<void(Bytes)>&)>& write);

@@ -166,16 +166,19 @@ TEST_P(ShippedRecipe, ExplainsEveryKeyInAComment) {
 
 TEST_P(ShippedRecipe, Runs) {
   const TemporaryFolder folder;
-  const std::string table =
-      folder.write("t.csv", "path,label\n" + golden("images/rgb.png") + ",tabby cat\n");
-  std::vector<std::string> arguments{GetParam(), "--config", shipped_recipe(GetParam())};
   const std::string command = GetParam();
-  if (command == "evaluate") arguments.emplace_back("--data");
-  arguments.push_back(command == "evaluate" || command == "check-data" ? table
-                                                                       : golden("images/rgb.png"));
+  const bool trains = command == "finetune", evaluates = command == "evaluate";
+  const std::string table =
+      folder.write("t.csv", "path,label,split\n" + golden("images/rgb.png") + ",tabby cat,train\n" +
+                                golden("images/gray.jpg") + ",golden retriever,val\n");
+  std::vector<std::string> arguments{command, "--config", shipped_recipe(command)};
+  if (trains || evaluates) arguments.emplace_back("--data");
+  arguments.push_back(trains || evaluates || command == "check-data" ? table
+                                                                     : golden("images/rgb.png"));
   if (command != "check-data")
     arguments.insert(arguments.end(), {"--model", golden("models/hf-vit")});
-  const std::map<std::string, std::string> outputs{{"embed", "e.npy"}, {"attend", "a.png"}};
+  const std::map<std::string, std::string> outputs{
+      {"embed", "e.npy"}, {"attend", "a.png"}, {"finetune", "run"}};
   if (const auto output = outputs.find(GetParam()); output != outputs.end()) {
     arguments.insert(arguments.end(), {"--output", folder / output->second});
   }
@@ -184,7 +187,8 @@ TEST_P(ShippedRecipe, Runs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
-                         testing::Values("classify", "embed", "attend", "check-data", "evaluate"));
+                         testing::Values("classify", "embed", "attend", "check-data", "evaluate",
+                                         "finetune"));
 
 }  // namespace
 }  // namespace vitascope::tests

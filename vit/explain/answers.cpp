@@ -13,8 +13,9 @@ namespace vitascope::explain {
 
 Scores probabilities_of(const model::VisionTransformer& network, kernels::Backend backend) {
   model::VisionTransformer quick = network;  // shares what is not packed
-  for (at::Tensor* weight : quick.product_weights()) {
-    if (weight->is_cpu() && !weight->is_mkldnn()) *weight = kernels::pack(*weight);
+  for (const auto& [name, product] : quick.products()) {
+    at::Tensor& weight = product->weight;
+    if (weight.is_cpu() && !weight.is_mkldnn()) weight = kernels::pack(weight);
   }
   return [quick = std::move(quick), backend](const at::Tensor& pixels) {
     const c10::InferenceMode inference;

@@ -19,12 +19,23 @@ struct Intervention {
   at::Tensor weights{};               ///< [B|1, heads, rows, N]; gradients flow through it
 };
 
+/// What training asks of a forward pass; as it is by default, nothing.
+struct Training {
+  /// Drop path: what the attention and the MLP branch of each block are multiplied by, sample by
+  /// sample. float32 [depth, 2, B]; undefined: 1.
+  at::Tensor branch_scales{};
+  /// Blocks keep their input alone and compute the rest again in the backward pass (Chen et al.
+  /// 2016, arXiv:1604.06174).
+  bool recompute = false;
+};
+
 /// \see VisionTransformer::forward
 struct ForwardOptions {
   kernels::Backend backend = kernels::Backend::automatic;
   Trace* trace = nullptr;      ///< filled when given
   PartTimes* times = nullptr;  ///< added to when given
   std::vector<Intervention> interventions{};
+  Training training{};
 };
 
 }  // namespace vitascope::model

@@ -1,8 +1,11 @@
 #include "vit/model/vision_transformer.h"
 
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <chrono>
+
+#include "vit/model/recompute.h"
 
 namespace vitascope::model {
 namespace {
@@ -91,15 +94,18 @@ std::vector<std::pair<std::string, at::Tensor*>> VisionTransformer::parameters()
   return wanted;
 }
 
-std::vector<at::Tensor*> VisionTransformer::product_weights() {
-  std::vector<at::Tensor*> weights;
-  for (Block& block : blocks_) {
-    for (kernels::Weight* one :
-         {&block.attn.qkv, &block.attn.proj, &block.mlp.fc1, &block.mlp.fc2}) {
-      weights.push_back(&one->weight);
-    }
+std::vector<std::pair<std::string, kernels::Weight*>> VisionTransformer::products() {
+  std::vector<std::pair<std::string, kernels::Weight*>> all;
+  all.reserve(4 * blocks_.size());
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    const std::string prefix = fmt::format("blocks.{}.", i);
+    Block& block = blocks_[i];
+    all.emplace_back(prefix + "attn.qkv", &block.attn.qkv);
+    all.emplace_back(prefix + "attn.proj", &block.attn.proj);
+    all.emplace_back(prefix + "mlp.fc1", &block.mlp.fc1);
+    all.emplace_back(prefix + "mlp.fc2", &block.mlp.fc2);
   }
-  return weights;
+  return all;
 }
 
 Output VisionTransformer::forward(const at::Tensor& pixels, const ForwardOptions& options) const {
@@ -118,10 +124,15 @@ Output VisionTransformer::forward_from(const at::Tensor& hidden, int first_block
       options.trace->hidden_states.push_back(state);
     }
   };
+  const bool recompute = options.training.recompute && at::GradMode::is_enabled();
   at::Tensor x = hidden;
   record(x);
   for (int layer = first_block; layer < config_.depth; ++layer) {
-    x = blocks_[static_cast<std::size_t>(layer)].forward(x, config_, layer, options);
+    const Block& block = blocks_[static_cast<std::size_t>(layer)];
+    const auto through = [&block, &config = config_, layer, options](const at::Tensor& input) {
+      return block.forward(input, config, layer, options);
+    };
+    x = recompute ? recomputed(x, through) : through(x);
     record(x);
   }
   const Stopwatch watch(options.times != nullptr ? &options.times->head : nullptr);

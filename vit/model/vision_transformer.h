@@ -37,8 +37,9 @@ class VisionTransformer {
   /// Name (timm's) and slot of every parameter, in the order of parameter_shapes(config()).
   std::vector<std::pair<std::string, at::Tensor*>> parameters();
 
-  /// The weight of every product in the blocks: where the time goes, and what kernels::pack is for.
-  std::vector<at::Tensor*> product_weights();
+  /// Name and weights of every product in the blocks (`blocks.3.attn.qkv`): where the time goes,
+  /// what kernels::pack is for, and what may have a low-rank addition.
+  std::vector<std::pair<std::string, kernels::Weight*>> products();
 
   /// \param pixels float32 [B, 3, H, W]; H and W may differ from the model's own input size, and
   ///        the position embedding is then interpolated by the family's rule

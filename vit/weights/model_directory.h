@@ -56,4 +56,11 @@ enum class Layout { transformers, timm };
 ///         express the model (named); FailureError when writing fails
 void save_model(const Model& model, const std::string& directory, Layout layout, bool force);
 
+/// Writes the same files into a folder that exists and may hold others, each replaced as a whole:
+/// for a model that gets better while it is trained. Names and shapes stay what they were, so that
+/// whatever moment the writing is cut short at, the folder opens.
+/// \throws UsageError when the layout can't express the model (named); FailureError when writing
+///         fails
+void update_model(const Model& model, const std::string& directory, Layout layout);
+
 }  // namespace vitascope::weights

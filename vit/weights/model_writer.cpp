@@ -1,4 +1,3 @@
-#include <ATen/ATen.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,8 +10,8 @@
 #include "vit/file.h"
 #include "vit/text.h"
 #include "vit/weights/model_directory.h"
-#include "vit/weights/safetensors.h"
 #include "vit/weights/saved_layout.h"
+#include "vit/weights/tensor_file.h"
 
 namespace vitascope::weights {
 namespace {
@@ -74,30 +73,15 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-DType stored_type(const at::Tensor& tensor) {
-  switch (tensor.scalar_type()) {
-    case at::kFloat:
-      return DType::f32;
-    case at::kBFloat16:
-      return DType::bf16;
-    case at::kHalf:
-      return DType::f16;
-    default:
-      throw InternalError("save_model: a parameter of a type that is not saved");
-  }
-}
-
-void write_tensors(const std::map<std::string, at::Tensor>& tensors, const std::string& path) {
-  std::vector<at::Tensor> kept;
-  std::vector<TensorToWrite> list;
-  for (const auto& [name, tensor] : tensors) {
-    kept.push_back(tensor.contiguous());
-    const auto* data = static_cast<const std::byte*>(kept.back().const_data_ptr());
-    list.push_back({name, stored_type(tensor), tensor.sizes().vec(),
-                    Bytes(data, static_cast<std::size_t>(kept.back().nbytes()))});
+/// The weights come last: without them a folder is no model.
+void write_content(const SavedLayout& content, const fs::path& folder, bool force) {
+  for (const auto& [name, json] : content.files) {
+    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    write_file((folder / name).string(), force, text);
   }
   // Python's readers refuse a file that does not say what it is for.
-  write_safetensors(path, list, {{"format", "pt"}}, /*force=*/false);
+  write_tensors((folder / "model.safetensors").string(), content.tensors, {{"format", "pt"}},
+                force);
 }
 
 /// Puts the finished folder in its place. The former one is moved aside first and is back there
@@ -130,11 +114,7 @@ void save_model(const Model& model, const std::string& directory, Layout layout,
   };
   try {
     const TemporaryFolder temporary(sibling("writing"));
-    write_tensors(content.tensors, (temporary.path() / "model.safetensors").string());
-    for (const auto& [name, json] : content.files) {
-      const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-      write_file((temporary.path() / name).string(), /*force=*/false, text);
-    }
+    write_content(content, temporary.path(), /*force=*/false);
     synchronise(temporary.path());
     put_in_place(temporary.path(), target, sibling("former"));
     synchronise(target.parent_path().empty() ? "." : target.parent_path());
@@ -142,6 +122,13 @@ void save_model(const Model& model, const std::string& directory, Layout layout,
     throw FailureError(
         fmt::format("{}: writing failed: {}", printable(target.string()), error.code().message()));
   }
+}
+
+void update_model(const Model& model, const std::string& directory, Layout layout) {
+  const SavedLayout content =
+      layout == Layout::timm ? timm_layout(model) : transformers_layout(model);
+  write_content(content, directory, /*force=*/true);
+  synchronise(directory);
 }
 
 }  // namespace vitascope::weights

@@ -66,8 +66,9 @@ at::Tensor assemble_one(const StoredTensors& tensors, const Assignment& assignme
 
 std::set<at::Tensor*> slots_to_pack(bool pack, model::VisionTransformer& network) {
   if (!pack) return {};
-  const std::vector<at::Tensor*> slots = network.product_weights();
-  return {slots.begin(), slots.end()};
+  std::set<at::Tensor*> slots;
+  for (const auto& [name, product] : network.products()) slots.insert(&product->weight);
+  return slots;
 }
 
 }  // namespace

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/finetune_options.h"
+#include "datasets/labelled_images.h"
+#include "datasets/training_loader.h"
+#include "vit/train/trainer.h"
+
+/// \file
+/// The photos of `finetune`: opened, split, and as batches.
+namespace vitascope::app {
+
+/// Opens the data and makes sure that there is something to learn from and something to validate
+/// with; what is odd is said on stderr.
+/// \throws UsageError when the data can't be opened, has no labels or a single class
+std::shared_ptr<const datasets::LabelledImages> open_training_data(const FinetuneOptions& options);
+
+/// A number for the photos, their labels and their splits: a run goes on only with the same.
+std::string data_fingerprint(const datasets::LabelledImages& images);
+
+/// What the loss weighs the classes with, or an undefined tensor.
+at::Tensor class_weights(const FinetuneOptions& options, const datasets::LabelledImages& images);
+
+/// The photos as a trainer wants them.
+class FinetuneData {
+ public:
+  FinetuneData(std::shared_ptr<const datasets::LabelledImages> images,
+               const image::Specification& specification, const FinetuneOptions& options,
+               int threads);
+
+  /// The next batch; nothing at the end of an epoch. Photos left out are named on stderr.
+  std::optional<train::Batch> next();
+
+  /// `accuracy` and `loss` (without smoothing), with several labels a photo `map` too, over the
+  /// photos of validation.
+  train::Metrics validate(const model::VisionTransformer& network, kernels::Backend backend) const;
+
+  std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
+  double waiting_share() const { return loader_.waiting_share(); }
+  datasets::LoaderState state() const { return loader_.state(); }
+  void restore(const datasets::LoaderState& state) { loader_.restore(state); }
+
+ private:
+  train::Batch batch_of(datasets::TrainingBatch loaded) const;
+
+  std::shared_ptr<const datasets::LabelledImages> images_;
+  datasets::PhotoRecipe validation_;
+  datasets::TrainingLoaderOptions options_;
+  std::vector<std::size_t> held_out_;
+  datasets::TrainingLoader loader_;
+};
+
+}  // namespace vitascope::app

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "app/options.h"
+#include "datasets/training_loader.h"
+#include "vit/train/lora.h"
+#include "vit/train/trainer.h"
+
+/// \file
+/// The flags of `finetune`, and what they say to training.
+namespace vitascope::app {
+
+/// What the flags say.
+struct FinetuneOptions {
+  ModelOptions model;
+  RunOptions run{.batch_size = 16};
+  std::string data, output;
+  double val_fraction = 0.2;
+  bool resume = false, force = false;
+
+  std::string method = "full";
+  int lora_rank = 16;
+  double lora_alpha = 32;
+  int epochs = 10;
+  std::optional<double> rate;  ///< nothing: by method
+  double head_rate = 1e-3;
+  double layer_decay = 0.75, weight_decay = 0.05;
+  double warmup_epochs = 0.5;
+  std::string decay = "cosine";
+  std::string optimizer = "adamw";
+  int accumulation = 1;
+  double clip_norm = 1;
+  double label_smoothing = 0.1;
+  std::string class_weights = "none";
+  double ema = 0, mixup = 0, cutmix = 0, drop_path = 0;
+  bool recompute = false;
+  std::string metric = "accuracy";
+  int patience = 0;
+
+  double crop_area = 0.5, flip = 0.5;
+  std::string policy = "none";
+  double magnitude = 9, colour_jitter = 0, erase = 0;
+  std::string on_bad_image = "error";
+  bool allow_truncated = false;
+  double max_pixels = 180;
+  std::uint64_t seed = 0;
+};
+
+/// Declares all of them.
+void add_finetune_options(CLI::App& command, FinetuneOptions& options);
+
+/// \throws UsageError when something is missing or contradicts something else
+void check_finetune_options(const FinetuneOptions& options);
+
+/// The learning rate of all but the head.
+double base_rate(const FinetuneOptions& options);
+
+/// What the trainer is told; the class weights of the loss are left to the data.
+/// \param batches of an epoch
+train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64_t batches);
+
+/// \see train::add_lora
+train::LoraOptions lora_options(const FinetuneOptions& options);
+
+/// How photos are changed while learning.
+image::Augmentation augmentation(const FinetuneOptions& options);
+
+}  // namespace vitascope::app

@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.h"
+#include "tests/golden.h"
+
+namespace vitascope::tests {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two classes of a few photos, two of each for validation.
+std::string table(const TemporaryFolder& folder) {
+  std::string text = "path,label,split\n";
+  for (int i = 0; i < 6; ++i) {
+    const char* split = i < 4 ? "train" : "val";
+    text += golden("images/rgb.png") + ",red cat," + split + "\n";
+    text += golden("images/gray.jpg") + ",grey cup," + split + "\n";
+  }
+  return folder.write("labels.csv", text);
+}
+
+std::vector<std::string> command(const std::string& data, const std::string& output,
+                                 std::vector<std::string> more = {}) {
+  std::vector<std::string> all{
+      "finetune", "--model", golden("models/hf-vit"), "--data", data,        "--output", output,
+      "--lr",     "1e-3",    "--batch-size",          "4",      "--threads", "1",        "--epochs",
+      "4"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(Finetune, TheRunOpensAsTheModel) {
+  for (const char* method : {"full", "lora", "bias"}) {
+    const TemporaryFolder folder;
+    const std::string run = folder / "run";
+    const Finished finished =
+        run_program(command(table(folder), run, {"--method", method, "--seed", "3"}));
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    EXPECT_THAT(finished.out, HasSubstr("red cat"));
+    EXPECT_THAT(finished.out, HasSubstr("epoch 4/4"));
+    const Finished classified = run_program(
+        {"classify", golden("images/rgb.png"), "--model", run, "--format", "json", "--quiet"});
+    ASSERT_EQ(classified.status, 0) << classified.err;
+    const auto json = nlohmann::json::parse(classified.out);
+    EXPECT_EQ(json["predictions"].size(), 2u);
+    EXPECT_EQ(json["predictions"][0]["label"], "red cat") << method;
+    std::size_t lines = 0;
+    std::istringstream log(file_text(run + "/log.jsonl"));
+    for (std::string line; std::getline(log, line); ++lines) {
+      EXPECT_EQ(nlohmann::json::parse(line)["epoch"], lines + 1);
+    }
+    EXPECT_EQ(lines, 4u);
+    EXPECT_EQ(std::filesystem::exists(run + "/adapter/adapter.safetensors"),
+              std::string(method) == "lora");
+  }
+}
+
+/// The checkpoints of a run, as bytes.
+std::string last_checkpoint(const std::string& run) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(run + "/checkpoints")) {
+    paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  return paths.empty() ? "" : file_text(paths.back());
+}
+
+TEST(Finetune, AnInterruptedRunGoesOnBitByBit) {
+  const TemporaryFolder folder;
+  const std::string data = table(folder);
+  const std::vector<std::string> more{"--ema", "0.9", "--mixup", "0.2", "--drop-path", "0.1"};
+  ASSERT_EQ(run_program(command(data, folder / "straight", more)).status, 0);
+
+  Invocation invocation;
+  invocation.arguments = command(data, folder / "cut", more);
+  bool sent = false;
+  invocation.watch = [&](pid_t pid, const Finished& so_far) {
+    if (sent || so_far.out.find("epoch 1/4") == std::string::npos) return;
+    sent = true;
+    kill(pid, SIGTERM);
+  };
+  const Finished cut = run_program(invocation);
+  ASSERT_EQ(cut.status, 130) << cut.err;
+  std::vector<std::string> again = more;
+  again.emplace_back("--resume");
+  const Finished resumed = run_program(command(data, folder / "cut", again));
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(last_checkpoint(folder / "straight") == last_checkpoint(folder / "cut"));
+  EXPECT_TRUE(file_text(folder / "straight" + "/model.safetensors") ==
+              file_text(folder / "cut" + "/model.safetensors"));
+
+  again.insert(again.end(), {"--label-smoothing", "0.2"});
+  const Finished other = run_program(command(data, folder / "cut", again));
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.err, HasSubstr("label-smoothing: 0.1"));
+}
+
+TEST(Finetune, ResumeWithoutACheckpointBeginsAndSaysSo) {
+  const TemporaryFolder folder;
+  const Finished finished =
+      run_program(command(table(folder), folder / "run", {"--resume", "--epochs", "1"}));
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("has no checkpoint yet"));
+}
+
+TEST(Finetune, BadInputIsOneLine) {
+  const TemporaryFolder folder;
+  const std::string data = table(folder);
+  const std::string one =
+      folder.write("one.csv", "path,label\n" + golden("images/rgb.png") + ",a\n");
+  folder.write("full/file", "somebody's work");
+  const struct {
+    std::vector<std::string> arguments;
+    std::string part;
+  } cases[] = {{command(one, folder / "run"), "two classes or more"},
+               {command(data, folder / "full"), "--resume goes on"},
+               {command(folder / "none", folder / "run"), "none"},
+               {command(data, folder / "run", {"--metric", "map"}), "no figure 'map'"},
+               {command(data, folder / "run", {"--resume", "--force"}), "one of them"},
+               {command(data, folder / "run", {"--warmup-epochs", "9"}), "--warmup-epochs"}};
+  for (const auto& [arguments, part] : cases) {
+    const Finished finished = run_program(arguments);
+    EXPECT_EQ(finished.status, 2) << part;
+    EXPECT_THAT(finished.err, HasSubstr(part));
+  }
+}
+
+}  // namespace
+}  // namespace vitascope::tests

@@ -1,0 +1,114 @@
+#include "vit/train/trainable.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <map>
+#include <stdexcept>
+
+namespace vitascope::train {
+namespace {
+
+constexpr double kHeadDeviation = 0.01;
+
+bool is_head(std::string_view name) {
+  return name.starts_with("head.") || name.starts_with("head_dist.") ||
+         name.starts_with("fc_norm.");
+}
+
+at::Tensor normal_numbers(at::IntArrayRef shape, double deviation, RandomNumbers& random) {
+  at::Tensor values = at::empty(shape, at::kFloat);
+  float* value = values.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    value[i] = static_cast<float>(deviation * random.normal());
+  }
+  return values;
+}
+
+}  // namespace
+
+bool learns(std::string_view name, Tuning tuning) {
+  if (is_head(name)) return true;
+  switch (tuning) {
+    case Tuning::full:
+      return true;
+    case Tuning::head:
+      return false;
+    case Tuning::bias:
+      return name.ends_with(".bias");
+    case Tuning::lora:
+      return name.ends_with(".lora_a") || name.ends_with(".lora_b");
+  }
+  return false;
+}
+
+std::vector<std::pair<std::string, at::Tensor*>> learnable_slots(
+    model::VisionTransformer& network) {
+  std::vector<std::pair<std::string, at::Tensor*>> slots = network.parameters();
+  for (auto& [name, product] : network.products()) {
+    if (!product->down.defined()) continue;
+    slots.emplace_back(name + ".lora_a", &product->down);
+    slots.emplace_back(name + ".lora_b", &product->up);
+  }
+  return slots;
+}
+
+model::VisionTransformer with_new_head(const model::VisionTransformer& network, int classes,
+                                       RandomNumbers& random) {
+  model::Config config = network.config();
+  config.classes = classes;
+  model::VisionTransformer changed(config);
+  std::map<std::string, at::Tensor> given;
+  model::VisionTransformer source = network;
+  for (const auto& [name, slot] : source.parameters()) given.emplace(name, *slot);
+  const std::vector<model::ParameterShape> shapes = model::parameter_shapes(config);
+  const auto slots = changed.parameters();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto& [name, slot] = slots[i];
+    if (name.starts_with("head.") || name.starts_with("head_dist.")) {
+      *slot = shapes[i].shape.size() > 1 ? normal_numbers(shapes[i].shape, kHeadDeviation, random)
+                                         : at::zeros(shapes[i].shape, at::kFloat);
+    } else {
+      *slot = given.at(name);
+    }
+  }
+  return changed;
+}
+
+std::vector<Parameter> make_trainable(model::VisionTransformer& network, Tuning tuning,
+                                      const RuleOptions& rules, at::ScalarType precision) {
+  std::vector<Parameter> parameters;
+  std::vector<model::ParameterShape> shapes;
+  for (const auto& [name, slot] : learnable_slots(network)) {
+    at::Tensor value = slot->detach().to(precision);
+    if (learns(name, tuning)) {
+      // Opened weights are a mapped file, which can't be written.
+      if (value.const_data_ptr() == slot->const_data_ptr()) value = value.clone();
+      value = value.contiguous().requires_grad_();
+      parameters.push_back({.name = name, .tensor = value});
+      shapes.push_back({name, value.sizes().vec()});
+    }
+    *slot = value;
+  }
+  const std::vector<ParameterRule> given = parameter_rules(shapes, network.config().depth, rules);
+  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].rule = given[i];
+  return parameters;
+}
+
+model::VisionTransformer with_weights(const model::VisionTransformer& network,
+                                      const NamedTensors& values) {
+  model::VisionTransformer changed = network;
+  std::size_t used = 0;
+  for (const auto& [name, slot] : learnable_slots(changed)) {
+    const auto found = values.find(name);
+    if (found == values.end()) continue;
+    *slot = found->second.detach().to(slot->options());
+    ++used;
+  }
+  if (used != values.size()) {
+    throw std::invalid_argument("with_weights: values for parameters that the network lacks");
+  }
+  return changed;
+}
+
+}  // namespace vitascope::train

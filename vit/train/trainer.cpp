@@ -1,0 +1,269 @@
+#include "vit/train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "vit/error.h"
+#include "vit/json.h"
+#include "vit/train/drop_path.h"
+
+namespace vitascope::train {
+namespace {
+
+constexpr std::size_t kNamedSamples = 16;  // of a batch in a message; more help nobody
+
+void validate(const TrainerOptions& options) {
+  const auto require = [](bool holds, const std::string& message) {
+    if (!holds) throw UsageError(message);
+  };
+  require(options.epochs >= 1, fmt::format("{} epochs: expected 1 or more", options.epochs));
+  require(options.accumulation >= 1,
+          fmt::format("{} batches to one update: expected 1 or more", options.accumulation));
+  require(options.clip_norm >= 0,
+          fmt::format("gradients clipped at {}: expected 0 or more", options.clip_norm));
+  require(options.patience >= 0,
+          fmt::format("a patience of {}: expected 0 or more", options.patience));
+  require(options.precision == at::kFloat || options.precision == at::kBFloat16,
+          "training is done in fp32 or bf16");
+  validate(options.schedule);
+  validate(options.mix);
+}
+
+/// [depth, 2, B]: who keeps which branch.
+at::Tensor branch_scales(const std::vector<double>& rates, std::int64_t batch,
+                         RandomNumbers& random) {
+  std::vector<at::Tensor> scales;
+  scales.reserve(2 * rates.size());
+  for (const double rate : rates) {
+    for (int branch = 0; branch < 2; ++branch) {
+      scales.push_back(drop_path_scales(batch, rate, random));
+    }
+  }
+  return at::stack(scales).view({std::ssize(rates), 2, batch});
+}
+
+/// Weights of the losses of a batch's samples, which depend on its targets alone.
+at::Tensor loss_weights(const Batch& batch, const LossOptions& loss) {
+  const at::Tensor weights =
+      sample_losses(at::zeros_like(batch.targets), batch.targets, loss).weights;
+  return batch.weights.defined() ? weights * batch.weights.to(weights.options()) : weights;
+}
+
+[[noreturn]] void fail_not_finite(const std::string& what, double value, std::int64_t step,
+                                  const std::vector<Batch>& batches) {
+  std::vector<std::string> names;
+  std::size_t count = 0;
+  for (const Batch& batch : batches) {
+    count += batch.names.size();
+    for (const std::string& name : batch.names) {
+      if (names.size() < kNamedSamples) names.push_back(name);
+    }
+  }
+  throw FailureError(fmt::format(
+      "{} is {} in step {}, so the run stops as it was before that step; a lower learning rate, a "
+      "longer warm-up or clipping may help, unless one of these photos is broken: {}{}",
+      what, value, step + 1, fmt::join(names, ", "),
+      count > names.size() ? fmt::format(" and {} more", count - names.size()) : ""));
+}
+
+/// The parameters as they compute.
+NamedTensors values_of(const std::vector<Parameter>& parameters) {
+  NamedTensors values;
+  for (const Parameter& parameter : parameters) {
+    values.emplace(parameter.name, parameter.tensor.detach());
+  }
+  return values;
+}
+
+const NamedTensors& tensors_of(const Checkpoint& state, const std::string& part) {
+  static const NamedTensors none;
+  const auto found = state.tensors.find(part);
+  return found == state.tensors.end() ? none : found->second;
+}
+
+}  // namespace
+
+Trainer::Trainer(model::VisionTransformer network, const TrainerOptions& options,
+                 TrainerHooks hooks)
+    : options_((validate(options), options)),
+      hooks_(std::move(hooks)),
+      network_(std::move(network)),
+      optimizer_(make_trainable(network_, options.tuning, options.rules, options.precision),
+                 options.method),
+      random_(options.seed) {
+  if (options_.ema) ema_.emplace(optimizer_.weights(), *options_.ema);
+  if (options_.drop_path > 0) {
+    drop_path_rates_ = drop_path_rates(network_.config().depth, options_.drop_path);
+  }
+}
+
+Ending Trainer::run() {
+  while (progress_.epoch < options_.epochs) {
+    if (out_of_patience()) return Ending::early;
+    if (!train_step()) finish_epoch();
+    const Request request = hooks_.request();
+    if (request == Request::none) continue;
+    hooks_.save(state(), progress_.step);
+    if (request == Request::stop) return Ending::interrupted;
+  }
+  return Ending::finished;
+}
+
+/// One update from as many batches as there are to it. \return whether the epoch goes on
+bool Trainer::train_step() {
+  std::vector<Batch> batches;
+  batches.reserve(static_cast<std::size_t>(options_.accumulation));
+  bool goes_on = true;
+  while (goes_on && std::ssize(batches) < options_.accumulation) {
+    std::optional<Batch> batch = hooks_.next();
+    goes_on = batch.has_value();
+    if (goes_on && batch->pixels.size(0) > 0) batches.push_back(std::move(*batch));
+  }
+  if (batches.empty()) return goes_on;
+
+  at::Tensor total_weight = at::zeros({}, at::kFloat);
+  StepReport report{.epoch = progress_.epoch, .rate = rate_at(options_.schedule, progress_.step)};
+  for (Batch& batch : batches) {
+    const Mix mix = draw_mix(options_.mix, batch.pixels.size(2), batch.pixels.size(3), random_);
+    batch.pixels = mix_pixels(batch.pixels, mix);
+    batch.targets = mix_targets(batch.targets, mix);
+    total_weight += loss_weights(batch, options_.loss).sum();
+    report.samples += batch.pixels.size(0);
+  }
+  const EpochSums before = progress_.sums;
+  for (Batch& batch : batches) report.loss += backward(batch, total_weight);
+  if (!std::isfinite(report.loss)) {
+    fail_not_finite("the loss", report.loss, progress_.step, batches);
+  }
+  report.gradient_norm = clip_gradients(
+      optimizer_.parameters(),
+      options_.clip_norm > 0 ? options_.clip_norm : std::numeric_limits<double>::infinity());
+  if (!std::isfinite(report.gradient_norm)) {
+    progress_.sums = before;
+    fail_not_finite("the norm of the gradients", report.gradient_norm, progress_.step, batches);
+  }
+  optimizer_.step(report.rate);
+  optimizer_.clear_gradients();
+  if (ema_) ema_->update();
+  report.step = ++progress_.step;
+  progress_.rate = report.rate;
+  hooks_.on_step(report);
+  return goes_on;
+}
+
+/// Adds the gradients of a batch. \return its share of the update's loss
+double Trainer::backward(Batch& batch, const at::Tensor& total_weight) {
+  const at::Device device = optimizer_.parameters().front().tensor.device();
+  model::ForwardOptions forward{.backend = options_.backend};
+  forward.training.recompute = options_.recompute;
+  if (!drop_path_rates_.empty()) {
+    forward.training.branch_scales = branch_scales(drop_path_rates_, batch.pixels.size(0), random_);
+  }
+  const at::Tensor logits = network_.forward(batch.pixels.to(device), forward).logits;
+  at::Tensor values = sample_losses(logits, batch.targets, options_.loss).values;
+  if (batch.weights.defined()) values = values * batch.weights.to(values.options());
+  const at::Tensor sum = values.sum();
+  const double loss = sum.item<double>() / total_weight.item<double>();
+  if (!std::isfinite(loss)) return loss;
+  (sum / total_weight.to(device)).backward();
+
+  const c10::AutoGradMode no_gradient(false);
+  progress_.sums.loss += sum.item<double>();
+  progress_.sums.weight += loss_weights(batch, options_.loss).sum().item<double>();
+  progress_.sums.samples += batch.pixels.size(0);
+  progress_.sums.right +=
+      (logits.argmax(1).cpu() == batch.targets.argmax(1).cpu()).sum().item<std::int64_t>();
+  return loss;
+}
+
+model::VisionTransformer Trainer::validated_network() const {
+  return with_weights(network_, ema_ ? ema_->average() : values_of(optimizer_.parameters()));
+}
+
+void Trainer::finish_epoch() {
+  const c10::AutoGradMode no_gradient(false);
+  const model::VisionTransformer network = validated_network();
+  EpochReport report{.epoch = progress_.epoch,
+                     .step = progress_.step,
+                     .sums = progress_.sums,
+                     .rate = progress_.rate,
+                     .metrics = hooks_.validate(network),
+                     .network = network};
+  const auto found = report.metrics.find(options_.metric);
+  if (found == report.metrics.end()) {
+    std::vector<std::string> names;
+    names.reserve(report.metrics.size());
+    for (const auto& [name, value] : report.metrics) names.push_back(name);
+    throw UsageError(
+        fmt::format("there is no figure '{}' to choose the best epoch by: expected "
+                    "one of {}",
+                    options_.metric, fmt::join(names, ", ")));
+  }
+  const double sign = options_.lower_is_better ? -1 : 1;
+  report.best = !progress_.best || sign * found->second > sign * *progress_.best;
+  if (report.best) progress_.best = found->second;
+  progress_.waited = report.best ? 0 : progress_.waited + 1;
+  progress_.sums = {};
+  ++progress_.epoch;
+  hooks_.on_epoch(report);
+  hooks_.save(state(), progress_.step);
+}
+
+bool Trainer::out_of_patience() const {
+  return options_.patience > 0 && progress_.waited >= options_.patience;
+}
+
+Checkpoint Trainer::state() const {
+  Checkpoint checkpoint;
+  checkpoint.tensors["weights"] = values_of(optimizer_.parameters());
+  checkpoint.tensors["optimizer"] = optimizer_.state();
+  if (ema_) checkpoint.tensors["ema"] = ema_->state();
+  checkpoint.texts["random"] = random_.state();
+  // Numbers are written so that they are read back bit by bit.
+  checkpoint.texts["progress"] = Json{
+      {"epoch", progress_.epoch},
+      {"step", progress_.step},
+      {"loss", progress_.sums.loss},
+      {"weight", progress_.sums.weight},
+      {"samples", progress_.sums.samples},
+      {"right", progress_.sums.right},
+      {"rate", progress_.rate},
+      {"best", progress_.best ? Json(*progress_.best) : Json()},
+      {"waited", progress_.waited}}.dump();
+  return checkpoint;
+}
+
+void Trainer::restore(const Checkpoint& state) {
+  try {
+    restore_values(tensors_of(state, "weights"), values_of(optimizer_.parameters()));
+    optimizer_.restore(tensors_of(state, "optimizer"));
+    if (ema_) ema_->restore(tensors_of(state, "ema"));
+    random_.restore(state.text("random"));
+    const Json saved = parse_json(state.text("progress"), "progress");
+    progress_ = {.epoch = saved.at("epoch"),
+                 .step = saved.at("step"),
+                 .sums = {.loss = saved.at("loss"),
+                          .weight = saved.at("weight"),
+                          .samples = saved.at("samples"),
+                          .right = saved.at("right")},
+                 .rate = saved.at("rate"),
+                 .best = saved.at("best").is_null()
+                             ? std::nullopt
+                             : std::optional<double>(saved.at("best").get<double>()),
+                 .waited = saved.at("waited")};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(fmt::format("the checkpoint is of another run: {}", error.what()));
+  } catch (const Json::exception& error) {
+    throw UsageError(
+        fmt::format("the checkpoint's progress is of another version: {}", error.what()));
+  }
+}
+
+}  // namespace vitascope::train

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/attention.h"
+#include "vit/model/vision_transformer.h"
+#include "vit/train/checkpoint.h"
+#include "vit/train/ema.h"
+#include "vit/train/loss.h"
+#include "vit/train/mixup.h"
+#include "vit/train/optimizer.h"
+#include "vit/train/schedule.h"
+#include "vit/train/trainable.h"
+
+/// \file
+/// The loop of training: batches in, better weights out. It knows no files; what it needs from
+/// outside are functions.
+namespace vitascope::train {
+
+/// Samples that go through the network together.
+struct Batch {
+  at::Tensor pixels{};               ///< float32 [B, 3, H, W]; B may be 0
+  at::Tensor targets{};              ///< float32 [B, classes]
+  at::Tensor weights{};              ///< float32 [B], of the samples' losses; undefined: all 1
+  std::vector<std::string> names{};  ///< [B], for messages
+};
+
+/// How it learns.
+struct TrainerOptions {
+  std::int64_t epochs = 10;
+  std::int64_t accumulation = 1;  ///< batches to one update
+  double clip_norm = 0;           ///< of all gradients together; 0: not clipped
+  Schedule schedule;              ///< over updates
+  Method method = AdamW{};
+  RuleOptions rules{};
+  Tuning tuning = Tuning::full;
+  LossOptions loss{};
+  MixOptions mix{};
+  std::optional<EmaOptions> ema{};  ///< given: the average is validated and kept, not the weights
+  double drop_path = 0;             ///< rate of the last block
+  bool recompute = false;           ///< \see model::Training
+  at::ScalarType precision = at::kFloat;  ///< kBFloat16: with exact weights beside
+  kernels::Backend backend = kernels::Backend::automatic;
+  std::uint64_t seed = 0;
+  std::string metric = "accuracy";  ///< of validation: it says which epoch is the best
+  bool lower_is_better = false;
+  std::int64_t patience = 0;  ///< epochs without a better one after which it ends; 0: never
+};
+
+/// Figures of validation by name.
+using Metrics = std::map<std::string, double>;
+
+/// What was learned from in an epoch so far.
+struct EpochSums {
+  double loss = 0;    ///< sum of sample losses
+  double weight = 0;  ///< sum of their weights
+  std::int64_t samples = 0;
+  std::int64_t right = 0;  ///< whose likeliest class has the largest target
+};
+
+/// After each update.
+struct StepReport {
+  std::int64_t epoch = 0;  ///< from 0
+  std::int64_t step = 0;   ///< updates so far
+  std::int64_t samples = 0;
+  double loss = 0;           ///< of this update's batches
+  double rate = 0;           ///< learning rate that it used
+  double gradient_norm = 0;  ///< before clipping
+};
+
+/// After each epoch.
+struct EpochReport {
+  std::int64_t epoch = 0;  ///< from 0
+  std::int64_t step = 0;   ///< updates so far
+  EpochSums sums;
+  double rate = 0;  ///< of the last update
+  Metrics metrics;
+  bool best = false;                        ///< better than every epoch before
+  const model::VisionTransformer& network;  ///< as it was validated
+};
+
+/// What is asked of a run between two steps.
+enum class Request { none, save, stop };
+
+/// The outside world.
+struct TrainerHooks {
+  /// The next batch; nothing once at the end of every epoch, after which the next epoch begins.
+  std::function<std::optional<Batch>()> next;
+  /// Holds TrainerOptions::metric. Called without gradients.
+  std::function<Metrics(const model::VisionTransformer&)> validate;
+  /// Asked after every step.
+  std::function<Request()> request = [] { return Request::none; };
+  std::function<void(const StepReport&)> on_step = [](const StepReport&) {};
+  std::function<void(const EpochReport&)> on_epoch = [](const EpochReport&) {};
+  /// Called after each epoch and when it is asked for.
+  std::function<void(Checkpoint, std::int64_t step)> save = [](const Checkpoint&, std::int64_t) {};
+};
+
+/// How a run ended.
+enum class Ending {
+  finished,
+  early,       ///< no better epoch within the patience
+  interrupted  ///< saved first
+};
+
+/// A run.
+class Trainer {
+ public:
+  /// \param network its slots become trainable; other copies of it are not touched. For
+  ///        Tuning::lora add_lora has been called
+  /// \throws UsageError when an option is out of range
+  Trainer(model::VisionTransformer network, const TrainerOptions& options, TrainerHooks hooks);
+
+  /// Trains from where it stands to the end.
+  /// \throws FailureError at a loss or gradient that is not finite, naming the batch's samples;
+  ///         whatever a hook throws
+  Ending run();
+
+  /// Where it stands, between two steps.
+  Checkpoint state() const;
+  /// Goes on where `state` was taken.
+  /// \throws UsageError when it is the state of another run
+  void restore(const Checkpoint& state);
+
+  /// As it is trained now.
+  const model::VisionTransformer& network() const { return network_; }
+  const std::vector<Parameter>& parameters() const { return optimizer_.parameters(); }
+  std::int64_t epoch() const { return progress_.epoch; }
+  std::int64_t step() const { return progress_.step; }
+
+ private:
+  struct Progress {
+    std::int64_t epoch = 0;  ///< that is under way
+    std::int64_t step = 0;   ///< updates so far
+    EpochSums sums{};
+    double rate = 0;
+    std::optional<double> best{};
+    std::int64_t waited = 0;  ///< epochs since the best
+  };
+
+  bool train_step();
+  double backward(Batch& batch, const at::Tensor& total_weight);
+  model::VisionTransformer validated_network() const;
+  void finish_epoch();
+  bool out_of_patience() const;
+
+  TrainerOptions options_;
+  TrainerHooks hooks_;
+  model::VisionTransformer network_;
+  Optimizer optimizer_;
+  std::optional<Ema> ema_;
+  std::vector<double> drop_path_rates_;
+  RandomNumbers random_;
+  Progress progress_;
+};
+
+}  // namespace vitascope::train
