@@ -141,16 +141,19 @@ std::string describe_data(const LabelledImages& images) {
   return text + row("pictures", width, datasets::count_splits(images), splits);
 }
 
+std::string findings_text(const LabelledImages& images, const CheckReport& report) {
+  return list_text(images, "broken", report.broken) + list_text(images, "damaged", report.damaged) +
+         list_text(images, "tiny", report.tiny) +
+         list_text(images, "named as another format", report.misnamed) +
+         duplicates_text(images, report);
+}
+
 std::string data_report_text(const LabelledImages& images, const CheckReport& report) {
   std::string text = describe_data(images);
   for (const std::string& note : images.notes) text += fmt::format("note: {}\n", printable(note));
   for (const std::string& line : datasets::uneven_classes(images))
     text += fmt::format("uneven: {}\n", line);
-  text += list_text(images, "broken", report.broken);
-  text += list_text(images, "damaged", report.damaged);
-  text += list_text(images, "tiny", report.tiny);
-  text += list_text(images, "named as another format", report.misnamed);
-  text += duplicates_text(images, report);
+  text += findings_text(images, report);
   return text + fmt::format("checked {} of {} pictures: {} broken\n", report.checked,
                             images.samples.size(), report.broken.size());
 }

@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <utility>
 
 #include "app/data_report.h"
 #include "app/device.h"
+#include "app/measure.h"
 #include "app/output.h"
+#include "app/progress.h"
+#include "datasets/check.h"
 #include "datasets/open_labelled.h"
 #include "datasets/split.h"
 #include "vit/error.h"
@@ -24,12 +28,20 @@ namespace {
 using datasets::LabelledImages;
 using datasets::Split;
 
+std::shared_ptr<datasets::DecodedCache> decoded_cache(const FinetuneOptions& options) {
+  if (options.cache == "disk") return std::make_shared<datasets::DecodedCache>(options.output);
+  if (options.cache != "ram") return nullptr;
+  // Training itself needs the other half.
+  return std::make_shared<datasets::DecodedCache>(static_cast<std::size_t>(available_memory() / 2));
+}
+
 datasets::PhotoRecipe recipe_of(const image::Specification& specification,
                                 const FinetuneOptions& options) {
   return {.specification = specification,
           .augmentation = augmentation(options),
           .decode = {options.max_pixels, options.allow_truncated},
-          .seed = options.seed};
+          .seed = options.seed,
+          .cache = decoded_cache(options)};
 }
 
 datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, int threads) {
@@ -38,8 +50,8 @@ datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, i
           .threads = threads,
           .ahead = 3 * batch,
           .shard = {},
-          .on_bad_image = options.on_bad_image == "skip" ? datasets::OnBadImage::skip
-                                                         : datasets::OnBadImage::error};
+          .on_bad_image = on_bad_image(options),
+          .balanced = options.sampling == "balanced"};
 }
 
 /// float32 [B, classes]
@@ -52,6 +64,20 @@ void append(std::vector<double>& values, const at::Tensor& tensor) {
   const at::Tensor plain = tensor.to(at::kCPU, at::kDouble).contiguous();
   const auto* first = plain.const_data_ptr<double>();
   values.insert(values.end(), first, first + plain.numel());
+}
+
+/// The first lines; a whole list of thousands would hide what follows.
+void say_findings(const std::string& text, const std::string& data) {
+  constexpr int kLines = 20;
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (count < kLines) output::warning(line);
+  }
+  if (count > kLines) {
+    output::warning(fmt::format("{} more lines: 'vitascope check-data {}' prints all",
+                                count - kLines, printable(data)));
+  }
 }
 
 std::string plural(std::size_t count, const char* what) {
@@ -87,6 +113,28 @@ std::shared_ptr<const LabelledImages> open_training_data(const FinetuneOptions& 
   return images;
 }
 
+bool check_photos(const FinetuneOptions& options, const LabelledImages& images,
+                  const std::function<bool()>& interrupted) {
+  if (options.skip_check) return true;
+  const datasets::CheckOptions how{.threads = thread_count(options.run),
+                                   .decode = {options.max_pixels, options.allow_truncated}};
+  Progress progress(images.samples.size(), options.run.quiet);
+  const datasets::CheckReport report = datasets::check(images, how, [&](std::size_t done) {
+    progress.show(done);
+    return !interrupted();
+  });
+  progress.clear();
+  if (report.interrupted) return false;
+  say_findings(findings_text(images, report), options.data);
+  if (!report.broken.empty() && on_bad_image(options) == datasets::OnBadImage::error) {
+    throw FailureError(fmt::format(
+        "{} can't be decoded (named above): mend or remove them; --on-bad-image skip trains "
+        "without them",
+        plural(report.broken.size(), "photo")));
+  }
+  return true;
+}
+
 std::string data_fingerprint(const LabelledImages& images) {
   std::uint32_t sum = 0;
   for (const datasets::Sample& sample : images.samples) {
@@ -102,12 +150,14 @@ std::string data_fingerprint(const LabelledImages& images) {
 }
 
 at::Tensor class_weights(const FinetuneOptions& options, const LabelledImages& images) {
-  if (options.class_weights == "none") return {};
+  // A head sees all photos in each step: there weights do what sampling does elsewhere.
+  const bool balanced_head = options.method == "head" && options.sampling == "balanced";
+  if (options.class_weights == "none" && !balanced_head) return {};
   std::vector<std::int64_t> counts;
   for (const datasets::SplitCounts& of_class : datasets::count_classes(images)) {
     counts.push_back(static_cast<std::int64_t>(of_class[static_cast<std::size_t>(Split::train)]));
   }
-  const std::vector<double> weights = options.class_weights == "inverse"
+  const std::vector<double> weights = options.class_weights != "effective"
                                           ? train::inverse_class_weights(counts)
                                           : train::effective_number_weights(counts);
   return at::tensor(weights, at::kDouble).to(at::kFloat);
@@ -124,6 +174,22 @@ FinetuneData::FinetuneData(std::shared_ptr<const LabelledImages> images,
   validation_.augmentation = image::Augmentation{};
   validation_.augmentation.crop.reset();
   validation_.augmentation.flip = 0;
+  options_.balanced = false;
+}
+
+std::vector<std::int64_t> FinetuneData::batch_shape() const {
+  const image::Size size = image::output_size(validation_.specification).value();
+  const auto train = static_cast<std::int64_t>(
+      datasets::count_splits(*images_)[static_cast<std::size_t>(Split::train)]);
+  return {std::min<std::int64_t>(static_cast<std::int64_t>(options_.batch_size), train), 3,
+          size.height, size.width};
+}
+
+std::int64_t FinetuneData::loader_bytes() const {
+  // Photos ahead, the batch, and a copy of it on the way.
+  const std::vector<std::int64_t> shape = batch_shape();
+  const std::int64_t photo = shape[1] * shape[2] * shape[3] * std::int64_t{sizeof(float)};
+  return photo * (static_cast<std::int64_t>(options_.ahead) + 2 * shape[0]);
 }
 
 train::Batch FinetuneData::batch_of(datasets::TrainingBatch loaded) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +19,12 @@ namespace vitascope::app {
 /// with; what is odd is said on stderr.
 /// \throws UsageError when the data can't be opened, has no labels or a single class
 std::shared_ptr<const datasets::LabelledImages> open_training_data(const FinetuneOptions& options);
+
+/// Decodes every photo once and says on stderr what is odd, unless --skip-check.
+/// \return false when `interrupted` ended it
+/// \throws FailureError when photos can't be decoded, without --on-bad-image skip
+bool check_photos(const FinetuneOptions& options, const datasets::LabelledImages& images,
+                  const std::function<bool()>& interrupted);
 
 /// A number for the photos, their labels and their splits: a run goes on only with the same.
 std::string data_fingerprint(const datasets::LabelledImages& images);
@@ -40,6 +47,10 @@ class FinetuneData {
   train::Metrics validate(const model::VisionTransformer& network, kernels::Backend backend) const;
 
   std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
+  /// [B, 3, H, W] of a full batch.
+  std::vector<std::int64_t> batch_shape() const;
+  /// What photos take that are made ready ahead, and on their way into the network.
+  std::int64_t loader_bytes() const;
   double waiting_share() const { return loader_.waiting_share(); }
   datasets::LoaderState state() const { return loader_.state(); }
   void restore(const datasets::LoaderState& state) { loader_.restore(state); }

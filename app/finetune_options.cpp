@@ -33,6 +33,18 @@ void add_data_options(CLI::App& command, FinetuneOptions& options) {
       ->type_name("error|skip")
       ->check(one_of({"error", "skip"}))
       ->group(group);
+  command.add_flag("--skip-check", options.skip_check, "do not decode every photo once beforehand")
+      ->group(group);
+  command
+      .add_option("--cache", options.cache,
+                  "where decoded photos, or a head's features, are kept [default: none; head disk]")
+      ->type_name("none|ram|disk")
+      ->check(one_of({"none", "ram", "disk"}))
+      ->group(group);
+  command.add_option("--sampling", options.sampling, "balanced: every class comes equally often")
+      ->type_name("natural|balanced")
+      ->check(one_of({"natural", "balanced"}))
+      ->group(group);
   command.add_flag("--allow-truncated", options.allow_truncated, "a damaged JPEG is no error")
       ->group(group);
   command.add_option("--max-pixels", options.max_pixels, "largest photo, in megapixels")
@@ -50,9 +62,9 @@ void add_learning_options(CLI::App& command, FinetuneOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     return command.add_option(name, value, help)->type_name(type)->group(group);
   };
-  add("--method", options.method, "full|lora|bias",
-      "everything, low-rank additions, or biases; the head always")
-      ->check(one_of({"full", "lora", "bias"}));
+  add("--method", options.method, "full|head|lora|bias",
+      "everything, the head alone, low-rank additions, or biases")
+      ->check(one_of({"full", "head", "lora", "bias"}));
   add("--lora-rank", options.lora_rank, "N", "rank of LoRA's additions")
       ->check(whole_number(1, 4096));
   add("--lora-alpha", options.lora_alpha, "X", "they count alpha / rank")->check(number(1e-6, 1e6));
@@ -76,7 +88,13 @@ void add_learning_options(CLI::App& command, FinetuneOptions& options) {
       ->check(whole_number(1, 65536));
   add("--clip-norm", options.clip_norm, "X", "largest norm of all gradients; 0: any")
       ->check(number(0, 1e9));
-  add("--label-smoothing", options.label_smoothing, "X", "part of the target spread over classes")
+  add("--loss", options.loss, "auto|cross-entropy|focal|binary|asymmetric",
+      "auto: cross entropy, or binary with several labels a photo")
+      ->check(one_of({"auto", "cross-entropy", "focal", "binary", "asymmetric"}));
+  add("--focal-gamma", options.focal_gamma, "X", "how little easy photos count in the focal loss")
+      ->check(number(0, 100));
+  add("--label-smoothing", options.label_smoothing, "X",
+      "part of the target spread over classes [default: 0.1, head 0]")
       ->check(number(0, 0.99));
   add("--class-weights", options.class_weights, "none|inverse|effective", "rare classes count more")
       ->check(one_of({"none", "inverse", "effective"}));
@@ -132,6 +150,9 @@ void check_finetune_options(const FinetuneOptions& options) {
   if (options.resume && options.force) {
     throw UsageError("--resume goes on with a run and --force begins anew: expected one of them");
   }
+  if (options.method == "head" && options.cache == "none") {
+    throw UsageError("--cache none: features of a head are computed once: expected ram or disk");
+  }
   if (options.warmup_epochs > options.epochs) {
     throw UsageError(fmt::format("--warmup-epochs {} is more than --epochs {}",
                                  options.warmup_epochs, options.epochs));
@@ -161,7 +182,6 @@ train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64
                   .layer_decay = options.layer_decay,
                   .head_scale = rate > 0 ? options.head_rate / rate : 1};
   result.tuning = kMethods.at(options.method);
-  result.loss.smoothing = options.label_smoothing;
   result.mix = {.mixup_alpha = options.mixup, .cutmix_alpha = options.cutmix};
   if (options.ema > 0) result.ema = train::EmaOptions{.decay = options.ema};
   result.drop_path = options.drop_path;
@@ -173,6 +193,31 @@ train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64
   result.lower_is_better = options.metric == "loss";
   result.patience = options.patience;
   return result;
+}
+
+train::LossOptions loss_options(const FinetuneOptions& options, bool multi_label) {
+  using train::LossKind;
+  static const std::map<std::string, LossKind> kinds{{"cross-entropy", LossKind::cross_entropy},
+                                                     {"focal", LossKind::focal},
+                                                     {"binary", LossKind::binary},
+                                                     {"asymmetric", LossKind::asymmetric}};
+  train::LossOptions loss;
+  loss.kind = options.loss == "auto" ? (multi_label ? LossKind::binary : LossKind::cross_entropy)
+                                     : kinds.at(options.loss);
+  const bool several = loss.kind == LossKind::binary || loss.kind == LossKind::asymmetric;
+  if (multi_label && !several) {
+    throw UsageError(
+        fmt::format("--loss {}: the photos have several labels each: expected binary or asymmetric",
+                    options.loss));
+  }
+  loss.gamma = options.focal_gamma;
+  // A closed form on standardised features is far from the extremes that smoothing guards against.
+  loss.smoothing = options.label_smoothing.value_or(options.method == "head" ? 0 : 0.1);
+  return loss;
+}
+
+datasets::OnBadImage on_bad_image(const FinetuneOptions& options) {
+  return options.on_bad_image == "skip" ? datasets::OnBadImage::skip : datasets::OnBadImage::error;
 }
 
 train::LoraOptions lora_options(const FinetuneOptions& options) {

@@ -19,7 +19,8 @@ struct FinetuneOptions {
   RunOptions run{.batch_size = 16};
   std::string data, output;
   double val_fraction = 0.2;
-  bool resume = false, force = false;
+  bool resume = false, force = false, skip_check = false;
+  std::string cache;  ///< none | ram | disk; empty: by method
 
   std::string method = "full";
   int lora_rank = 16;
@@ -33,8 +34,10 @@ struct FinetuneOptions {
   std::string optimizer = "adamw";
   int accumulation = 1;
   double clip_norm = 1;
-  double label_smoothing = 0.1;
-  std::string class_weights = "none";
+  std::string loss = "auto";
+  double focal_gamma = 2;
+  std::optional<double> label_smoothing;  ///< nothing: by method
+  std::string class_weights = "none", sampling = "natural";
   double ema = 0, mixup = 0, cutmix = 0, drop_path = 0;
   bool recompute = false;
   std::string metric = "accuracy";
@@ -61,6 +64,13 @@ double base_rate(const FinetuneOptions& options);
 /// What the trainer is told; the class weights of the loss are left to the data.
 /// \param batches of an epoch
 train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64_t batches);
+
+/// What is made small, without class weights, which are left to the data.
+/// \throws UsageError when the loss that is asked for is one of the other kind of labels
+train::LossOptions loss_options(const FinetuneOptions& options, bool multi_label);
+
+/// What a photo that can't be decoded does.
+datasets::OnBadImage on_bad_image(const FinetuneOptions& options);
 
 /// \see train::add_lora
 train::LoraOptions lora_options(const FinetuneOptions& options);

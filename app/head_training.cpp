@@ -5,12 +5,10 @@
 
 #include <chrono>
 #include <map>
-#include <span>
 #include <utility>
 
 #include "datasets/split.h"
 #include "vit/error.h"
-#include "vit/train/class_weights.h"
 #include "vit/train/nearest_neighbours.h"
 
 namespace vitascope::app {
@@ -55,21 +53,6 @@ train::LinearSamples part_of(const Features& features, const std::vector<std::si
   }
   return {features.values.index_select(0, at::tensor(rows, at::kLong)),
           train::targets_of(labels, std::ssize(images.classes)), at::tensor(weights, at::kDouble)};
-}
-
-train::LossOptions loss_options(const HeadTrainingOptions& options, const at::Tensor& targets,
-                                bool multi_label) {
-  train::LossOptions loss = options.head.loss;
-  if (multi_label && loss.kind != train::LossKind::asymmetric) loss.kind = train::LossKind::binary;
-  if (options.class_weighting == ClassWeighting::none) return loss;
-  const at::Tensor sums = targets.sum(0).to(at::kLong).contiguous();
-  const std::span counts(sums.const_data_ptr<std::int64_t>(),
-                         static_cast<std::size_t>(sums.numel()));
-  const std::vector<double> weights = options.class_weighting == ClassWeighting::inverse
-                                          ? train::inverse_class_weights(counts)
-                                          : train::effective_number_weights(counts);
-  loss.class_weights = at::tensor(weights, at::kFloat);
-  return loss;
 }
 
 std::vector<NeighbourScore> neighbour_scores(const train::LinearSamples& training,
@@ -155,9 +138,11 @@ HeadTraining train_head(const FrozenModel& model,
   const train::LinearSamples validation = part_of(features, samples, *images, Split::validation);
   result.training = static_cast<std::size_t>(training.features.size(0));
   result.validation = static_cast<std::size_t>(validation.features.size(0));
-  train::LinearHeadOptions head = options.head;
-  head.loss = loss_options(options, training.targets, images->multi_label);
-  result.trained = train::train_linear_head(training, validation, head);
+  result.trained = train::train_linear_head(training, validation, options.head);
+  const at::Tensor logits = result.trained.head.logits(training.features);
+  const auto loss = train::sample_losses(logits, training.targets, options.head.loss);
+  result.training_loss = loss.mean().item<double>();
+  result.training_score = train::validation_score(logits, training.targets, images->multi_label);
   result.neighbours = neighbour_scores(training, validation, options, images->multi_label);
   result.head_seconds = seconds_since(head_start);
   result.model = with_head(model.plain, result.trained.head, images->classes, images->multi_label);

@@ -14,14 +14,10 @@
 /// A new head for a frozen model, from photos to a model that can be saved.
 namespace vitascope::app {
 
-/// What makes up for classes with few photos.
-enum class ClassWeighting { none, inverse, effective_number };
-
 /// How a head is trained.
 struct HeadTrainingOptions {
   FeatureOptions features;
-  train::LinearHeadOptions head;  ///< the loss's kind is taken only where it fits the labels
-  ClassWeighting class_weighting = ClassWeighting::none;
+  train::LinearHeadOptions head;
   datasets::OnBadImage on_bad_image = datasets::OnBadImage::error;
   std::vector<std::int64_t> neighbours{1, 5, 10, 20};  ///< k of the votes that are told beside
 };
@@ -38,9 +34,10 @@ struct HeadTraining {
   std::optional<weights::Model> model;
   train::TrainedHead trained;
   std::vector<NeighbourScore> neighbours;
-  std::size_t training = 0, validation = 0;  ///< photos that were used
-  std::size_t computed = 0;                  ///< of these, not from the cache
-  int failed = 0;                            ///< photos that were named and left out
+  double training_loss = 0, training_score = 0;  ///< of the chosen head; as its figures are
+  std::size_t training = 0, validation = 0;      ///< photos that were used
+  std::size_t computed = 0;                      ///< of these, not from the cache
+  int failed = 0;                                ///< photos that were named and left out
   double feature_seconds = 0, head_seconds = 0;
 
   /// The chosen candidate's figures on validation.

@@ -23,6 +23,13 @@ std::string operation_count(double operations);
 /// bytes; 0 where the kernel does not say.
 std::int64_t peak_memory();
 
+/// What this process has resident now (VmRSS), in bytes; 0 where the kernel does not say.
+std::int64_t resident_memory();
+
+/// What this process may still take before the machine, or its cgroup, has no more, in bytes; the
+/// largest number where the kernel does not say.
+std::int64_t available_memory();
+
 /// Starts a new peak at what is resident now. Where the kernel refuses, the old peak stays.
 void reset_peak_memory();
 

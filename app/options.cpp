@@ -5,14 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <iostream>
+#include <utility>
 
 #include "app/device.h"
 #include "app/output.h"
 #include "app/values.h"
 #include "datasets/image_folder.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/linear.h"
 #include "vit/error.h"
 #include "vit/text.h"
+#include "vit/train/lora.h"
 
 namespace vitascope::app {
 namespace {
@@ -30,6 +33,27 @@ void print_notes(const weights::Model& model) {
   if (!model.label_source.empty()) output::note("labels: " + model.label_source);
   if (model.specification) output::note("input: " + image::describe(*model.specification));
   for (const std::string& text : model.notes) output::note(text);
+}
+
+/// The model with an adapter merged into it, which needs its exact weights.
+weights::Model open_adapted(const ModelOptions& options, const weights::OpenOptions& wanted) {
+  weights::OpenOptions exact = wanted;
+  exact.precision = at::kFloat;
+  exact.pack = false;
+  weights::Model model = weights::open_model(options.model, exact);
+  train::Adapted adapted = train::with_adapter(model.network, options.adapter);
+  train::merge_lora(adapted.network);
+  model.network = std::move(adapted.network);
+  if (options.labels.empty()) {
+    model.labels = std::move(adapted.labels);
+    model.label_source = options.adapter;
+  }
+  for (const auto& [name, slot] : model.network.parameters()) *slot = slot->to(wanted.precision);
+  if (!wanted.pack) return model;
+  for (const auto& [name, product] : model.network.products()) {
+    product->weight = kernels::pack(product->weight);
+  }
+  return model;
 }
 
 /// Says which attention kernels will run on tensors such as `q`, and why no others.
@@ -58,6 +82,8 @@ void add_model_options(CLI::App& command, ModelOptions& options) {
       "timm's name, for a weight file without a configuration");
   add(model, "--labels", options.labels, "FILE",
       "names of the classes, one a line, instead of the model's own");
+  add(model, "--adapter", options.adapter, "FILE",
+      "what LoRA learned on top of the model: adapter/adapter.safetensors of a run");
   add(input, "--preprocessor", options.preprocessor, "FILE", "another preprocessor_config.json");
   add(input, "--input-size", options.input_size, "SIZE", "384, or 384x224 (height x width)")
       ->check(accepted_by(parse_size));
@@ -117,6 +143,15 @@ void add_decode_options(CLI::App& command, PhotoOptions& options) {
       ->type_name("N")
       ->check(number(0.001, 100000))
       ->group(group);
+}
+
+void add_tta_option(CLI::App& command, PhotoOptions& options) {
+  command
+      .add_option("--tta", options.tta,
+                  "test-time augmentation; flip: the mean logits of a photo and its mirror image")
+      ->type_name("none|flip")
+      ->check(one_of({"none", "flip"}))
+      ->group("Photos");
 }
 
 void add_photo_options(CLI::App& command, PhotoOptions& options) {
@@ -184,7 +219,8 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run, bo
   apply_threads(run);
   weights::OpenOptions open = open_options(options, run);
   open.pack = pack && device.is_cpu();
-  weights::Model model = weights::open_model(options.model, open);
+  weights::Model model = options.adapter.empty() ? weights::open_model(options.model, open)
+                                                 : open_adapted(options, open);
   apply_specification_flags(options, model);
   move_to(model.network, device);
   if (run.verbose) {

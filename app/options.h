@@ -18,6 +18,7 @@ struct ModelOptions {
   std::string model;
   std::string architecture;
   std::string labels;
+  std::string adapter;                                 ///< --adapter FILE, merged when opened
   std::string preprocessor;                            ///< --preprocessor FILE
   std::string input_size;                              ///< --input-size N or HxW
   std::string resize, crop, interpolation, mean, std;  ///< --resize, ...: what the files lack
@@ -39,7 +40,8 @@ struct PhotoOptions {
   std::vector<std::string> inputs;
   bool recursive = false;
   bool allow_truncated = false;
-  double max_pixels = 180;  ///< megapixels
+  double max_pixels = 180;   ///< megapixels
+  std::string tta = "none";  ///< none | flip
 };
 
 /// Declares --model, --architecture, --labels and the flags that say how pictures are prepared.
@@ -48,6 +50,8 @@ void add_model_options(CLI::App& command, ModelOptions& options);
 void add_run_options(CLI::App& command, RunOptions& options);
 /// Declares --allow-truncated and --max-pixels.
 void add_decode_options(CLI::App& command, PhotoOptions& options);
+/// Declares --tta.
+void add_tta_option(CLI::App& command, PhotoOptions& options);
 /// Declares INPUT..., --recursive and add_decode_options.
 void add_photo_options(CLI::App& command, PhotoOptions& options);
 

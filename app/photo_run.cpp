@@ -35,8 +35,8 @@ at::Tensor on_cpu(const at::Tensor& tensor) { return tensor.defined() ? tensor.c
 /// Photos of one size go through the model together.
 class Runner {
  public:
-  Runner(const weights::Model& model, const RunOptions& run)
-      : network_(model.network), device_(device_of(model.network)) {
+  Runner(const weights::Model& model, const RunOptions& run, bool mirrored_too)
+      : network_(model.network), device_(device_of(model.network)), mirrored_too_(mirrored_too) {
     forward_.backend = kernels::parse_backend(run.attention);
   }
 
@@ -73,7 +73,11 @@ class Runner {
     std::vector<at::Tensor> pixels;
     pixels.reserve(members.size());
     for (const std::size_t i : members) pixels.push_back(batch[i].prepared->pixels);
-    model::Output output = network_.forward(at::stack(pixels).to(device_), forward_);
+    const at::Tensor batch_pixels = at::stack(pixels).to(device_);
+    model::Output output = network_.forward(batch_pixels, forward_);
+    if (mirrored_too_ && output.logits.defined()) {
+      output.logits = (output.logits + network_.forward(batch_pixels.flip(3), forward_).logits) / 2;
+    }
     output.tokens = on_cpu(output.tokens);
     output.features = on_cpu(output.features);
     output.logits = on_cpu(output.logits);
@@ -89,6 +93,7 @@ class Runner {
 
   const model::VisionTransformer& network_;
   at::Device device_;
+  bool mirrored_too_;
   model::ForwardOptions forward_;
 };
 
@@ -118,6 +123,7 @@ void check_input_size(const weights::Model& model) {
 struct Run {
   const weights::Model& model;
   const RunOptions& options;
+  const PhotoOptions& photos;
   int failed = 0;
 };
 
@@ -127,7 +133,7 @@ RunReport run_loaded(const Run& start, datasets::Loader& loader, std::size_t cou
   const RunOptions& run = start.options;
   const c10::InferenceMode inference;
   const Interrupt interrupt;
-  const Runner runner(start.model, run);
+  const Runner runner(start.model, run, start.photos.tta == "flip");
   Progress progress(count, run.quiet);
   RunReport report{0, start.failed, false};
   std::size_t seen = 0;
@@ -168,7 +174,7 @@ RunReport run_photos(const weights::Model& model, const std::vector<std::string>
   check_input_size(model);
   datasets::Loader loader(paths, *model.specification,
                           loader_options(run, options, device_of(model.network).is_cuda()));
-  return run_loaded({model, run, failed}, loader, paths.size(), use);
+  return run_loaded({model, run, options, failed}, loader, paths.size(), use);
 }
 
 RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
@@ -177,7 +183,7 @@ RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
   check_input_size(model);
   datasets::Loader loader(photos.images, photos.samples, *model.specification,
                           loader_options(run, options, device_of(model.network).is_cuda()));
-  return run_loaded({model, run, failed}, loader, photos.samples.size(), use);
+  return run_loaded({model, run, options, failed}, loader, photos.samples.size(), use);
 }
 
 }  // namespace vitascope::app

@@ -30,6 +30,7 @@ std::string text_of(const LogRow& row) {
   json["rate"] = row.rate;
   json["images_per_second"] = row.images_per_second;
   json["waiting"] = row.waiting;
+  json["peak_memory"] = row.memory;
   json["best"] = row.best;
   return json.dump();
 }
@@ -123,9 +124,15 @@ void RunFolder::write_model(const weights::Model& model) const {
   weights::update_model(model, path_, layout_for(model));
 }
 
-void RunFolder::write_adapter(const model::VisionTransformer& network) const {
+void RunFolder::write_adapter(const weights::Model& model) const {
   fs::create_directories(path_ + "/adapter");
-  train::save_adapter(network, path_ + "/adapter/adapter.safetensors", /*force=*/true);
+  train::save_adapter({model.network, model.labels}, path_ + "/adapter/adapter.safetensors",
+                      /*force=*/true);
+}
+
+std::string done_line(const RunFolder& folder, const char* what) {
+  return fmt::format("{} {}: vitascope classify PHOTO --model {}\n", what, printable(folder.path()),
+                     printable(folder.path()));
 }
 
 weights::Layout layout_for(const weights::Model& model) {

@@ -20,6 +20,7 @@ struct LogRow {
   double loss = 0, accuracy = 0;  ///< of training
   train::Metrics validation;
   double rate = 0, images_per_second = 0, waiting = 0;
+  double memory = 0;  ///< the most so far, in bytes
   bool best = false;
 };
 
@@ -49,7 +50,7 @@ class RunFolder {
   /// Replaces the model.
   void write_model(const weights::Model& model) const;
   /// Writes adapter/adapter.safetensors.
-  void write_adapter(const model::VisionTransformer& network) const;
+  void write_adapter(const weights::Model& model) const;
 
   const std::string& path() const { return path_; }
 
@@ -60,6 +61,10 @@ class RunFolder {
   std::string path_;
   std::vector<std::string> lines_;  ///< of log.jsonl
 };
+
+/// Where the model is and how to use it, a line.
+/// \param what how the run ended
+std::string done_line(const RunFolder& folder, const char* what);
 
 /// Which layout can hold a model: transformers' where it can, else timm's.
 /// \throws UsageError when neither can

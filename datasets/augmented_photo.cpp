@@ -1,5 +1,8 @@
 #include "datasets/augmented_photo.h"
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -19,6 +22,16 @@ Size upright_size(const image::Header& header) {
   return size;
 }
 
+/// No part that may be drawn is narrower, and none is lower.
+Size least_part(Size size, const image::CropRange& crop) {
+  const double area = crop.least_area * size.width * size.height;
+  const auto edge = [](double length, int most) {
+    return std::min(most, static_cast<int>(std::floor(length)));
+  };
+  return {edge(std::sqrt(area * crop.least_aspect), size.width),
+          edge(std::sqrt(area / crop.most_aspect), size.height)};
+}
+
 }  // namespace
 
 int jpeg_reduction(Size part, Size output) {
@@ -33,28 +46,35 @@ at::Tensor augmented_photo(const LabelledImages& images, std::size_t index, std:
                            const PhotoRecipe& recipe) {
   const Sample& sample = images.samples[index];
   auto random = image::RandomStream::of(recipe.seed, epoch, index);
-  std::optional<Region> part;
-  image::Picture picture;
-  Size known;
+  const auto draw = [&](Size size) { return image::draw_part(size, recipe.augmentation, random); };
   if (sample.stored) {
-    picture = decode(images, sample);
+    const image::Picture picture = decode(images, sample);
+    return image::augment(picture, draw(picture.size), recipe.augmentation, recipe.specification,
+                          random);
+  }
+  std::optional<Region> part;
+  std::shared_ptr<const Decoded> photo = recipe.cache ? recipe.cache->find(index) : nullptr;
+  if (photo) {
+    part = draw(photo->drawn);
   } else {
     const auto file = MappedFile::open(sample.path);
-    known = upright_size(image::read_header(file->bytes(), sample.path));
+    const Size known = upright_size(image::read_header(file->bytes(), sample.path));
+    if (known.width > 0) part = draw(known);
     image::DecodeOptions options = recipe.decode;
-    if (known.width > 0) {
-      part = image::draw_part(known, recipe.augmentation, random);
-      const auto output = image::output_size(recipe.specification);
-      if (part && output) options.jpeg_reduction = jpeg_reduction(part->size, *output);
+    const auto output = image::output_size(recipe.specification);
+    if (part && output) {
+      const Size least = recipe.cache ? least_part(known, *recipe.augmentation.crop) : part->size;
+      options.jpeg_reduction = jpeg_reduction(least, *output);
     }
-    picture = image::decode_bytes(file->bytes(), sample.path, options);
+    auto decoded = std::make_shared<Decoded>();
+    decoded->picture = image::decode_bytes(file->bytes(), sample.path, options);
+    decoded->drawn = known.width > 0 ? known : decoded->picture.size;
+    if (known.width == 0) part = draw(decoded->drawn);
+    photo = std::move(decoded);
+    if (recipe.cache) recipe.cache->keep(index, photo);
   }
-  if (known.width == 0) {
-    part = image::draw_part(picture.size, recipe.augmentation, random);
-  } else if (part) {
-    part = image::scaled_part(*part, known, picture.size);
-  }
-  return image::augment(picture, part, recipe.augmentation, recipe.specification, random);
+  if (part) part = image::scaled_part(*part, photo->drawn, photo->picture.size);
+  return image::augment(photo->picture, part, recipe.augmentation, recipe.specification, random);
 }
 
 }  // namespace vitascope::datasets

@@ -3,7 +3,9 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 
+#include "datasets/decoded_cache.h"
 #include "datasets/labelled_images.h"
 #include "vit/image/augment.h"
 
@@ -17,12 +19,14 @@ struct PhotoRecipe {
   image::Augmentation augmentation;
   image::DecodeOptions decode;
   std::uint64_t seed = 0;
+  std::shared_ptr<DecodedCache> cache{};  ///< null: photos are decoded again each time
 };
 
 /// Decodes and augments sample number `index`; what is random depends on the recipe's seed, the
 /// epoch and the index. A JPEG of which the crop shows more pixels than the model sees is decoded
-/// at a half, a quarter or an eighth of its size. \return float32 [3, H, W] \throws InputError when
-/// the photo can't be decoded
+/// at a half, a quarter or an eighth of its size; with a cache as far as that serves every crop
+/// that might be drawn. \return float32 [3, H, W] \throws InputError when the photo can't be
+/// decoded
 at::Tensor augmented_photo(const LabelledImages& images, std::size_t index, std::uint64_t epoch,
                            const PhotoRecipe& recipe);
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 /// \file
@@ -10,6 +11,18 @@ namespace vitascope::datasets {
 
 /// 0 .. count - 1 in the random order of an epoch.
 std::vector<std::size_t> epoch_order(std::size_t count, std::uint64_t seed, std::uint64_t epoch);
+
+/// A picture's place in an epoch.
+struct Draw {
+  std::size_t index = 0;
+  std::uint64_t turn = 0;  ///< how often the epoch showed it before
+};
+
+/// As many draws as there are pictures, in which every group comes equally often, but for one: of
+/// large groups other pictures each epoch, those of small ones several times.
+/// \param groups [count], 0 or more
+std::vector<Draw> balanced_order(std::span<const std::size_t> groups, std::uint64_t seed,
+                                 std::uint64_t epoch);
 
 /// One process of several that share every batch.
 struct Shard {

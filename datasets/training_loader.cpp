@@ -55,6 +55,24 @@ at::Tensor targets_of(const LabelledImages& images, const std::vector<std::size_
   return targets;
 }
 
+/// The rarest label of each sample; those without labels are a group too.
+std::vector<std::size_t> groups_of(const LabelledImages& images,
+                                   const std::vector<std::size_t>& samples) {
+  std::vector<std::size_t> counts(images.classes.size());
+  for (const std::size_t sample : samples) {
+    for (const int label : images.samples[sample].labels) ++counts[static_cast<std::size_t>(label)];
+  }
+  std::vector<std::size_t> groups;
+  groups.reserve(samples.size());
+  for (const std::size_t sample : samples) {
+    const std::vector<int>& labels = images.samples[sample].labels;
+    const auto rarest = std::ranges::min_element(
+        labels, {}, [&](int label) { return counts[static_cast<std::size_t>(label)]; });
+    groups.push_back(rarest == labels.end() ? counts.size() : static_cast<std::size_t>(*rarest));
+  }
+  return groups;
+}
+
 at::Tensor weights_of(const LabelledImages& images, const std::vector<std::size_t>& samples) {
   at::Tensor weights = at::empty({static_cast<std::int64_t>(samples.size())}, at::kFloat);
   auto* weight = weights.data_ptr<float>();
@@ -79,7 +97,8 @@ struct TrainingLoader::State {
   std::uint64_t generation = 0;  // of the plan; what was begun under an older one is thrown away
   std::uint64_t epoch = 0;
   std::size_t position = 0;                  // where in the epoch's order the next batch begins
-  std::vector<std::size_t> plan;             // samples of this process from there on
+  std::vector<std::size_t> groups;           // [samples] by class, where classes are balanced
+  std::vector<Draw> plan;                    // samples of this process from there on
   std::deque<std::size_t> sizes;             // of its batches
   std::size_t claimed = 0;                   // photos of the plan that workers have taken
   std::size_t handed = 0;                    // photos of the plan that next() has handed out
@@ -90,7 +109,8 @@ struct TrainingLoader::State {
 
   void make_plan();
   void run();
-  Loaded load(std::size_t sample, std::uint64_t in_epoch) const;
+  std::vector<Draw> order() const;
+  Loaded load(const Draw& draw, std::uint64_t in_epoch) const;
   std::vector<Loaded> take(std::size_t count);
   TrainingBatch collate(std::vector<Loaded> photos) const;
 };
@@ -104,19 +124,32 @@ void TrainingLoader::State::make_plan() {
   claimed = handed = 0;
   epoch_start.reset();
   waited = 0;
-  const std::vector<std::size_t> order = epoch_order(samples.size(), recipe.seed, epoch);
+  const std::vector<Draw> all = order();
   for (const Span& share : shares(samples.size(), position, options.batch_size, options.shard)) {
     sizes.push_back(share.end - share.begin);
-    for (std::size_t i = share.begin; i < share.end; ++i) plan.push_back(samples[order[i]]);
+    for (std::size_t i = share.begin; i < share.end; ++i)
+      plan.push_back({samples[all[i].index], all[i].turn});
   }
   work.notify_all();
 }
 
-Loaded TrainingLoader::State::load(std::size_t sample, std::uint64_t in_epoch) const {
+/// The epoch's positions in `samples`.
+std::vector<Draw> TrainingLoader::State::order() const {
+  if (options.balanced) return balanced_order(groups, recipe.seed, epoch);
+  std::vector<Draw> draws;
+  draws.reserve(samples.size());
+  for (const std::size_t index : epoch_order(samples.size(), recipe.seed, epoch)) {
+    draws.push_back({index, 0});
+  }
+  return draws;
+}
+
+Loaded TrainingLoader::State::load(const Draw& draw, std::uint64_t in_epoch) const {
   Loaded loaded;
-  loaded.sample = sample;
+  loaded.sample = draw.index;
   try {
-    loaded.pixels = augmented_photo(*images, sample, in_epoch, recipe);
+    // A picture that comes again in an epoch is changed in another way.
+    loaded.pixels = augmented_photo(*images, draw.index, in_epoch + (draw.turn << 32), recipe);
   } catch (...) {
     loaded.error = current_fault();
   }
@@ -131,12 +164,12 @@ void TrainingLoader::State::run() {
     });
     if (stopping) return;
     const std::size_t at = claimed++;
-    const std::size_t sample = plan[at];
+    const Draw draw = plan[at];
     const std::uint64_t begun = generation;
     const std::uint64_t in_epoch = epoch;
     window.emplace_back();
     lock.unlock();
-    Loaded loaded = load(sample, in_epoch);
+    Loaded loaded = load(draw, in_epoch);
     lock.lock();
     if (begun != generation) continue;
     window[at - handed] = std::move(loaded);
@@ -202,6 +235,7 @@ TrainingLoader::TrainingLoader(std::shared_ptr<const LabelledImages> images,
   state.size = *size;
   state.images = std::move(images);
   state.samples = std::move(samples);
+  if (options.balanced) state.groups = groups_of(*state.images, state.samples);
   state.recipe = std::move(recipe);
   state.options = options;
   state.options.batch_size = std::max<std::size_t>(options.batch_size, 1);

@@ -30,6 +30,9 @@ struct TrainingLoaderOptions {
   std::size_t ahead = 64;  ///< photos kept ready at most
   Shard shard;
   OnBadImage on_bad_image = OnBadImage::error;
+  /// Every class equally often, instead of every picture once an epoch. A picture with several
+  /// labels stands for the rarest.
+  bool balanced = false;
 };
 
 /// A photo that was left out and why.

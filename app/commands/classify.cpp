@@ -141,6 +141,7 @@ std::function<int()> declare_classify(CLI::App& command) {
   const auto options = std::make_shared<ClassifyOptions>();
   const std::string group = "Results";
   add_photo_options(command, options->photos);
+  add_tta_option(command, options->photos);
   command
       .add_option("-k,--top", options->top,
                   "classes to print for a photo [default: 5; multi-label: all]")

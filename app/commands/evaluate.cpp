@@ -210,6 +210,7 @@ std::function<int()> declare_evaluate(CLI::App& command) {
   const auto options = std::make_shared<Options>();
   add_data_options(command, *options);
   add_decode_options(command, options->photos);
+  add_tta_option(command, options->photos);
   add_measure_options(command, options->evaluation);
   const std::string group = "Results";
   command

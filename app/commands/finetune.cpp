@@ -15,7 +15,9 @@
 
 #include "app/finetune_data.h"
 #include "app/finetune_options.h"
+#include "app/head_run.h"
 #include "app/interrupt.h"
+#include "app/measure.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "app/recipe.h"
@@ -116,7 +118,12 @@ class Run {
 
   int run() {
     resume();
+    if (trainer_.step() == 0 &&
+        !check_photos(options_, *images_, [this] { return interrupt_.requested(); })) {
+      return 130;
+    }
     folder_.write_recipe(recipe_);
+    expect_memory();
     const auto ending = trainer_.run();
     progress_->clear();
     if (ending == train::Ending::interrupted) {
@@ -124,11 +131,9 @@ class Run {
                                trainer_.step()));
       return 130;
     }
-    output::print(fmt::format("{} {}: vitascope classify PHOTO --model {}\n",
-                              ending == train::Ending::early
-                                  ? "no better epoch came, so it ended early; the best is"
-                                  : "done; the best is",
-                              printable(folder_.path()), printable(folder_.path())));
+    output::print(done_line(folder_, ending == train::Ending::early
+                                         ? "no better epoch came, so it ended early; the best is"
+                                         : "done; the best is"));
     return 0;
   }
 
@@ -138,7 +143,7 @@ class Run {
     if (result.metric == "map" && !images_->multi_label) {
       throw UsageError("--metric map: photos with one label each have no figure 'map'");
     }
-    if (images_->multi_label) result.loss.kind = train::LossKind::binary;
+    result.loss = loss_options(options_, images_->multi_label);
     result.loss.class_weights = class_weights(options_, *images_);
     return result;
   }
@@ -205,11 +210,26 @@ class Run {
     start_ = epoch_start_ = Clock::now();
   }
 
+  /// Says before the first step what training will take, so that nobody waits for it to fail.
+  void expect_memory() {
+    if (!model_.network.parameters().front().second->is_cpu()) return;
+    const std::int64_t more = trainer_.step_bytes(data_.batch_shape()) + data_.loader_bytes();
+    expected_memory_ = resident_memory() + more;
+    if (!options_.run.quiet) {
+      output::note(fmt::format("training will take about {}", byte_count(expected_memory_)));
+    }
+    if (more <= available_memory()) return;
+    output::warning(fmt::format(
+        "a step needs about {} more, and {} are free: a smaller --batch-size with a larger "
+        "--accumulation, --recompute, or a smaller --input-size lower it",
+        byte_count(more), byte_count(available_memory())));
+  }
+
   void finish_epoch(const train::EpochReport& report) {
     if (report.best) {
       weights::Model best = model_;
       best.network = report.network;
-      if (options_.method == "lora") folder_.write_adapter(best.network);
+      if (options_.method == "lora") folder_.write_adapter(best);
       train::merge_lora(best.network);
       for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
       folder_.write_model(best);
@@ -223,10 +243,15 @@ class Run {
                      .rate = report.rate,
                      .images_per_second = samples / trained_seconds_,
                      .waiting = waiting_,
+                     .memory = static_cast<double>(peak_memory()),
                      .best = report.best};
     folder_.log(row);
     progress_->clear();
     if (!options_.run.quiet) output::print(epoch_line(row));
+    if (expected_memory_ > 0 && options_.run.verbose) {
+      output::note(fmt::format("memory so far at most {}, expected {}", byte_count(peak_memory()),
+                               byte_count(expected_memory_)));
+    }
     epoch_start_ = Clock::now();
   }
 
@@ -253,12 +278,13 @@ class Run {
   train::Trainer trainer_;
   std::unique_ptr<Progress> progress_;
   Clock::time_point start_ = Clock::now(), epoch_start_ = start_;
-  std::int64_t first_step_ = 0;
+  std::int64_t first_step_ = 0, expected_memory_ = 0;
   double trained_seconds_ = 0, waiting_ = 0;
 };
 
 int finetune(const FinetuneOptions& options, CLI::App& command) {
   check_finetune_options(options);
+  if (options.method == "head") return run_head(options, config_text(command, {}));
   Run run(options, config_text(command, {}));
   return run.run();
 }

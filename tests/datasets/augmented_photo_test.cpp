@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <opencv2/imgcodecs.hpp>
 
 #include "tests/cli/run_program.h"
@@ -105,6 +106,32 @@ TEST(JpegReduction, SizesAreRoundedUp) {
     EXPECT_EQ(size.width, (full.width + reduction - 1) / reduction);
     EXPECT_EQ(size.height, (full.height + reduction - 1) / reduction);
   }
+}
+
+TEST(AugmentedPhoto, OfACacheIsTheSameAndNeedsNoFile) {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder / "photo.png";
+  std::filesystem::copy_file(golden("images/rgb.png"), path);
+  const LabelledImages images = of_file(path);
+  PhotoRecipe mine = recipe({16, 16});
+  const at::Tensor decoded = augmented_photo(images, 0, 3, mine);
+  mine.cache = std::make_shared<DecodedCache>(std::size_t{1} << 20);
+  EXPECT_TRUE(at::equal(decoded, augmented_photo(images, 0, 3, mine)));
+  std::filesystem::remove(path);
+  EXPECT_TRUE(at::equal(decoded, augmented_photo(images, 0, 3, mine)));
+}
+
+/// A cached JPEG is shrunk as far as the smallest crop allows, and shows the same part.
+TEST(AugmentedPhoto, ACacheKeepsWhatEveryCropNeeds) {
+  const tests::TemporaryFolder folder;
+  const LabelledImages images = of_file(ramp(folder, {640, 640}));
+  PhotoRecipe mine = recipe({64, 64});
+  mine.augmentation.crop->least_area = 0.25;  // 277 pixels or more an edge: a quarter is enough
+  mine.cache = std::make_shared<DecodedCache>(std::size_t{1} << 24);
+  const at::Tensor cached = augmented_photo(images, 0, 1, mine);
+  EXPECT_EQ(mine.cache->find(0)->picture.size, (image::Size{160, 160}));
+  mine.cache = nullptr;
+  EXPECT_LT((cached - augmented_photo(images, 0, 1, mine)).abs().max().item<double>(), 0.05);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace vitascope::datasets {
 namespace {
@@ -51,6 +53,35 @@ TEST(Shares, OfSeveralProcessesMakeUpTheSameSteps) {
         EXPECT_EQ(at, whole[step].end);
       }
     }
+}
+
+/// Eight pictures of one group, two and one of the others: in each epoch four of each group, but
+/// for one, and of the small groups all before any comes again.
+TEST(BalancedOrder, EveryGroupEquallyOften) {
+  const std::vector<std::size_t> groups{0, 7, 0, 0, 2, 0, 0, 2, 0, 0, 0};
+  const std::vector<Draw> draws = balanced_order(groups, 5, 1);
+  ASSERT_EQ(draws.size(), groups.size());
+  std::map<std::size_t, std::size_t> of_group;
+  std::map<std::size_t, std::vector<std::uint64_t>> turns;
+  for (const Draw& draw : draws) {
+    ++of_group[groups[draw.index]];
+    turns[draw.index].push_back(draw.turn);
+  }
+  for (const auto& [group, count] : of_group) EXPECT_THAT(count, testing::AnyOf(3u, 4u)) << group;
+  for (const auto& [index, of_picture] : turns) {
+    for (std::size_t i = 0; i < of_picture.size(); ++i) EXPECT_EQ(of_picture[i], i) << index;
+  }
+  EXPECT_NEAR(double(turns[4].size()), double(turns[7].size()), 1);
+}
+
+TEST(BalancedOrder, LargeGroupsShowOtherPicturesEachEpoch) {
+  std::vector<std::size_t> groups(100, 0);
+  groups[3] = 1;
+  std::set<std::size_t> seen;
+  for (std::uint64_t epoch = 0; epoch < 8; ++epoch) {
+    for (const Draw& draw : balanced_order(groups, 1, epoch)) seen.insert(draw.index);
+  }
+  EXPECT_GT(seen.size(), 95u);
 }
 
 }  // namespace

@@ -262,5 +262,20 @@ TEST(TrainingLoader, EndsInTheMiddleOfAnEpoch) {
   for (int i = 0; i < 20; ++i) TrainingLoader loader(images, {0, 2}, plain(), options);
 }
 
+TEST(TrainingLoader, BalancedClassesComeEquallyOften) {
+  const auto images = numbered(12);
+  std::vector<std::size_t> samples{0, 3, 6, 1, 4, 2};  // three of a, two of b, one of c
+  TrainingLoaderOptions options = batches_of(4);
+  options.balanced = true;
+  TrainingLoader loader(images, samples, plain(), options);
+  std::vector<int> counts(3);
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (const auto& batch : epoch_of(loader)) {
+      for (const std::size_t sample : batch) ++counts[sample % 3];
+    }
+  }
+  EXPECT_THAT(counts, testing::Each(6));
+}
+
 }  // namespace
 }  // namespace vitascope::datasets

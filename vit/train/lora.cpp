@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "vit/error.h"
+#include "vit/json.h"
 #include "vit/train/trainable.h"
 #include "vit/weights/safetensors.h"
 #include "vit/weights/tensor_assembly.h"
@@ -20,6 +22,7 @@ namespace {
 
 constexpr const char* kProducts[] = {"attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"};
 constexpr const char* kScale = "scale";
+constexpr const char* kLabels = "labels";
 
 void validate(const LoraOptions& options) {
   if (!(options.alpha > 0 && std::isfinite(options.alpha))) {
@@ -62,6 +65,18 @@ double scale_in(const weights::StoredTensors& stored, const std::string& path) {
     throw InputError(path, "is no adapter: its metadata has no scale above 0");
   }
   return scale;
+}
+
+std::vector<std::string> labels_in(const weights::StoredTensors& stored, const std::string& path) {
+  const auto found = stored.metadata.find(kLabels);
+  if (found == stored.metadata.end()) {
+    throw InputError(path, "is no adapter: its metadata has no labels");
+  }
+  try {
+    return parse_json(found->second, path).get<std::vector<std::string>>();
+  } catch (const Json::exception&) {
+    throw InputError(path, "the labels in its metadata are no list of names");
+  }
 }
 
 /// \throws InputError unless `tensor` has this shape
@@ -117,18 +132,20 @@ NamedTensors adapter_of(const model::VisionTransformer& network) {
   return adapter;
 }
 
-void save_adapter(const model::VisionTransformer& network, const std::string& path, bool force) {
-  model::VisionTransformer source = network;
+void save_adapter(const Adapted& adapted, const std::string& path, bool force) {
+  model::VisionTransformer source = adapted.network;
   double scale = 1;
   for (const auto& [name, product] : source.products()) {
     if (product->down.defined()) scale = product->low_rank_scale;
   }
-  weights::write_tensors(path, adapter_of(network),
-                         {{"format", "pt"}, {kScale, fmt::format("{}", scale)}}, force);
+  weights::write_tensors(path, adapter_of(adapted.network),
+                         {{"format", "pt"},
+                          {kScale, fmt::format("{}", scale)},
+                          {kLabels, Json(adapted.labels).dump()}},
+                         force);
 }
 
-model::VisionTransformer with_adapter(const model::VisionTransformer& network,
-                                      const std::string& path) {
+Adapted with_adapter(const model::VisionTransformer& network, const std::string& path) {
   const weights::StoredTensors stored = weights::read_safetensors(path);
   const double scale = scale_in(stored, path);
   model::VisionTransformer changed = network;
@@ -161,7 +178,12 @@ model::VisionTransformer with_adapter(const model::VisionTransformer& network,
     require_shape(value, name, slot->sizes(), path);
     *slot = value.to(slot->scalar_type());
   }
-  return changed;
+  std::vector<std::string> labels = labels_in(stored, path);
+  if (std::ssize(labels) != changed.config().classes) {
+    throw InputError(path, fmt::format("names {} classes, and its head has {}", labels.size(),
+                                       changed.config().classes));
+  }
+  return {std::move(changed), std::move(labels)};
 }
 
 }  // namespace vitascope::train

@@ -33,13 +33,18 @@ void merge_lora(model::VisionTransformer& network);
 /// What a network with additions learned: `NAME.lora_a`, `NAME.lora_b` and the head's parameters.
 NamedTensors adapter_of(const model::VisionTransformer& network);
 
-/// Writes adapter_of to a .safetensors file; rank and alpha stand in its metadata.
+/// A network with additions and the names of its head's classes.
+struct Adapted {
+  model::VisionTransformer network;
+  std::vector<std::string> labels{};
+};
+
+/// Writes adapter_of to a .safetensors file; scale and labels stand in its metadata.
 /// \throws UsageError, FailureError as weights::write_safetensors does
-void save_adapter(const model::VisionTransformer& network, const std::string& path, bool force);
+void save_adapter(const Adapted& adapted, const std::string& path, bool force);
 
 /// Gives a network without additions those of a file, and its head where that is of another size.
 /// \throws InputError when the file is no adapter, or one of another model
-model::VisionTransformer with_adapter(const model::VisionTransformer& network,
-                                      const std::string& path);
+Adapted with_adapter(const model::VisionTransformer& network, const std::string& path);
 
 }  // namespace vitascope::train

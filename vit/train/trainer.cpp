@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 
 #include "vit/error.h"
 #include "vit/json.h"
+#include "vit/train/allocation_peak.h"
 #include "vit/train/drop_path.h"
 
 namespace vitascope::train {
@@ -181,6 +183,33 @@ double Trainer::backward(Batch& batch, const at::Tensor& total_weight) {
   progress_.sums.right +=
       (logits.argmax(1).cpu() == batch.targets.argmax(1).cpu()).sum().item<std::int64_t>();
   return loss;
+}
+
+std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {
+  const RandomNumbers random = random_;
+  const EpochSums sums = progress_.sums;
+  const auto peak = [&](std::int64_t count) {
+    std::vector<std::int64_t> shape = pixels.vec();
+    shape[0] = count;
+    Batch batch{
+        .pixels = at::zeros(shape),
+        .targets = at::full({count, network_.config().classes}, 1.0 / network_.config().classes)};
+    const AllocationPeak measured;
+    backward(batch, loss_weights(batch, options_.loss).sum());
+    optimizer_.clear_gradients();
+    return measured.bytes();
+  };
+  // Of very few photos the peak lies elsewhere, and what is allocated once and kept does not grow.
+  const std::int64_t all = pixels[0];
+  const std::int64_t few = std::min<std::int64_t>(all, 4);
+  peak(1);
+  std::int64_t bytes = peak(few);
+  if (all > few) bytes += (bytes - peak(few / 2)) * (all - few) / (few - few / 2);
+  random_ = random;
+  progress_.sums = sums;
+  if (options_.accumulation == 1) return bytes;
+  for (const Parameter& parameter : optimizer_.parameters()) bytes += parameter.tensor.nbytes();
+  return bytes;
 }
 
 model::VisionTransformer Trainer::validated_network() const {

@@ -130,6 +130,11 @@ class Trainer {
   /// \throws UsageError when it is the state of another run
   void restore(const Checkpoint& state);
 
+  /// Bytes that a step will take for tensors beyond those there are and the batch, on the CPU: two
+  /// small batches go through the network and back, and what they took is extrapolated. Nothing is
+  /// learned. \param pixels [B, 3, H, W] of a batch
+  std::int64_t step_bytes(at::IntArrayRef pixels);
+
   /// As it is trained now.
   const model::VisionTransformer& network() const { return network_; }
   const std::vector<Parameter>& parameters() const { return optimizer_.parameters(); }

@@ -58,14 +58,20 @@ TEST(Lora, AnAdapterGivesTheSameNetworkAgain) {
   const std::string path = std::filesystem::temp_directory_path() /
                            ("vitascope-adapter-" + std::to_string(::getpid()) + ".safetensors");
   const model::VisionTransformer network = network_with_additions(true);
-  save_adapter(network, path, /*force=*/true);
-  const model::VisionTransformer again =
+  const std::vector<std::string> labels{"a", "b", "ç d", "e", "10"};
+  save_adapter({network, labels}, path, /*force=*/true);
+  const auto [again, names] =
       with_adapter(model::tests::random_weights(model::tests::tiny_config()), path);
+  EXPECT_EQ(names, labels);
   const at::Tensor pixels = at::randn({2, 3, 8, 12});
   EXPECT_TRUE(at::equal(again.forward(pixels).logits, network.forward(pixels).logits));
   model::Config wider = model::tests::tiny_config();
   wider.width = 24;
   EXPECT_THROW(with_adapter(model::tests::random_weights(wider), path), InputError);
+  save_adapter({network, {"a"}}, path, /*force=*/true);
+  EXPECT_THROW(with_adapter(model::tests::random_weights(model::tests::tiny_config()), path),
+               InputError)
+      << "a name for one class of five";
   std::filesystem::remove(path);
 }
 

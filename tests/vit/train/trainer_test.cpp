@@ -9,6 +9,7 @@
 
 #include "tests/vit/model/tiny_model.h"
 #include "vit/error.h"
+#include "vit/train/allocation_peak.h"
 
 namespace vitascope::train {
 namespace {
@@ -216,6 +217,32 @@ TEST(Trainer, NamesTheFiguresThatThereAre) {
   TinyRun run(options);
   EXPECT_THAT([&] { run.trainer.run(); },
               testing::ThrowsMessage<UsageError>(HasSubstr("accuracy")));
+}
+
+/// What two small batches tell of a large one is what the large one takes, and nothing is learned.
+TEST(Trainer, KnowsTheMemoryOfAStepBeforehand) {
+  for (const at::ScalarType precision : {at::kFloat, at::kBFloat16}) {
+    constexpr std::int64_t kPhotos = 64;
+    const Batch batch{.pixels = at::zeros({kPhotos, 3, 32, 48}),
+                      .targets = at::full({kPhotos, 5}, 0.2)};
+    int given = 0;
+    TrainerHooks hooks;
+    hooks.next = [&] { return given++ == 0 ? std::optional(batch) : std::nullopt; };
+    hooks.validate = [](const model::VisionTransformer&) { return Metrics{{"accuracy", 1}}; };
+    TrainerOptions options = everything(precision);
+    options.accumulation = 1;
+    options.epochs = 1;
+    options.mix = {};
+    model::Config config = model::tests::tiny_config();
+    config.width = 96;  // narrower ones take other ways through the products for few photos
+    Trainer trainer(model::tests::random_weights(config), options, hooks);
+    const Checkpoint before = trainer.state();
+    const auto expected = static_cast<double>(trainer.step_bytes(batch.pixels.sizes()));
+    EXPECT_EQ(trainer.state().texts, before.texts);
+    const AllocationPeak measured;
+    trainer.run();
+    EXPECT_NEAR(static_cast<double>(measured.bytes()) / expected, 1, 0.15);
+  }
 }
 
 }  // namespace
