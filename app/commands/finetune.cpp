@@ -213,12 +213,19 @@ class Run {
   /// Says before the first step what training will take, so that nobody waits for it to fail.
   void expect_memory() {
     if (!model_.network.parameters().front().second->is_cpu()) return;
-    const std::int64_t more = trainer_.step_bytes(data_.batch_shape()) + data_.loader_bytes();
+    const std::vector<std::int64_t> shape = data_.batch_shape();
+    const std::int64_t more = trainer_.step_bytes(shape) + data_.loader_bytes();
+    const bool fits = more <= available_memory();
     expected_memory_ = resident_memory() + more;
+    if (fits) {  // then a whole step may tell what allocators and libraries keep beside tensors
+      reset_peak_memory();
+      trainer_.rehearse(shape);
+      expected_memory_ = peak_memory() + data_.loader_bytes();
+    }
     if (!options_.run.quiet) {
       output::note(fmt::format("training will take about {}", byte_count(expected_memory_)));
     }
-    if (more <= available_memory()) return;
+    if (fits) return;
     output::warning(fmt::format(
         "a step needs about {} more, and {} are free: a smaller --batch-size with a larger "
         "--accumulation, --recompute, or a smaller --input-size lower it",

@@ -185,18 +185,27 @@ double Trainer::backward(Batch& batch, const at::Tensor& total_weight) {
   return loss;
 }
 
-std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {
+void Trainer::rehearse(at::IntArrayRef pixels) {
   const RandomNumbers random = random_;
   const EpochSums sums = progress_.sums;
+  const std::int64_t classes = network_.config().classes;
+  Batch batch{.pixels = at::zeros(pixels),
+              .targets = at::full({pixels[0], classes}, 1.0 / static_cast<double>(classes))};
+  // The second batch of an update finds the gradients of the first.
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(options_.accumulation, 2); ++i) {
+    backward(batch, loss_weights(batch, options_.loss).sum());
+  }
+  optimizer_.clear_gradients();
+  random_ = random;
+  progress_.sums = sums;
+}
+
+std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {
   const auto peak = [&](std::int64_t count) {
     std::vector<std::int64_t> shape = pixels.vec();
     shape[0] = count;
-    Batch batch{
-        .pixels = at::zeros(shape),
-        .targets = at::full({count, network_.config().classes}, 1.0 / network_.config().classes)};
     const AllocationPeak measured;
-    backward(batch, loss_weights(batch, options_.loss).sum());
-    optimizer_.clear_gradients();
+    rehearse(shape);
     return measured.bytes();
   };
   // Of very few photos the peak lies elsewhere, and what is allocated once and kept does not grow.
@@ -205,10 +214,6 @@ std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {
   peak(1);
   std::int64_t bytes = peak(few);
   if (all > few) bytes += (bytes - peak(few / 2)) * (all - few) / (few - few / 2);
-  random_ = random;
-  progress_.sums = sums;
-  if (options_.accumulation == 1) return bytes;
-  for (const Parameter& parameter : optimizer_.parameters()) bytes += parameter.tensor.nbytes();
   return bytes;
 }
 

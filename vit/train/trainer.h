@@ -130,9 +130,11 @@ class Trainer {
   /// \throws UsageError when it is the state of another run
   void restore(const Checkpoint& state);
 
-  /// Bytes that a step will take for tensors beyond those there are and the batch, on the CPU: two
-  /// small batches go through the network and back, and what they took is extrapolated. Nothing is
-  /// learned. \param pixels [B, 3, H, W] of a batch
+  /// A batch of pictures without content goes through the network and back; nothing is learned.
+  /// \param pixels [B, 3, H, W] of the batch
+  void rehearse(at::IntArrayRef pixels);
+  /// Bytes that a step of such a batch will take for tensors on the CPU beyond those there are:
+  /// small batches are rehearsed, and what they took is extrapolated.
   std::int64_t step_bytes(at::IntArrayRef pixels);
 
   /// As it is trained now.
