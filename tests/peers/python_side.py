@@ -4,6 +4,8 @@
     python_side.py forward timm|onnxruntime FOLDER THREADS BATCH REPEAT   -> milliseconds, median
     python_side.py pipeline MODEL PHOTO                                   -> the likeliest label
     python_side.py folder PHOTOS THREADS                                  -> seconds of the loop
+    python_side.py train fp32|bf16 THREADS BATCH STEPS                    -> images a second
+    python_side.py head FEATURES LABELS THREADS                           -> seconds of the fit
 """
 
 import os
@@ -123,6 +125,58 @@ def folder(photos, threads):
     print(time.perf_counter() - start)
 
 
+def train(precision, threads, batch, steps):
+    """timm in PyTorch's eager mode, as its users train: AdamW, label smoothing, clipping, autocast."""
+    import timm
+    import torch
+
+    torch.set_num_threads(threads)
+    network = timm.create_model("vit_small_patch16_224", num_classes=10).train()
+    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-4, weight_decay=0.05, fused=True)
+    loss = torch.nn.CrossEntropyLoss(label_smoothing=0.1)
+    pixels, labels = torch.randn(batch, 3, 224, 224), torch.randint(10, (batch,))
+
+    def step():
+        optimizer.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16"):
+            logits = network(pixels)
+        loss(logits.float(), labels).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+
+    step()
+    start = time.perf_counter()
+    for _ in range(steps):
+        step()
+    print(batch * steps / (time.perf_counter() - start))
+
+
+def head(features, labels, threads):
+    """LogisticRegression on standardised features of the training photos, as scikit-learn advises."""
+    import csv
+    import json
+
+    import torch
+    from safetensors import safe_open
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    torch.set_num_threads(threads)
+    with safe_open(features, "pt") as file:
+        rows = file.get_tensor("features").numpy()
+        photos = json.loads(file.metadata()["photos"])
+    with open(labels) as file:
+        known = {row["path"]: row for row in csv.DictReader(file)}
+    # A photo's key begins with its path.
+    wanted = [(i, row["label"]) for i, key in enumerate(photos)
+              for path, row in known.items() if path in key and row["split"] == "train"]
+    x, y = rows[[i for i, _ in wanted]], [label for _, label in wanted]
+    start = time.perf_counter()
+    make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)).fit(x, y)
+    print(time.perf_counter() - start)
+
+
 if __name__ == "__main__":
     os.environ["HF_HUB_OFFLINE"] = "1"
     action, *words = sys.argv[1:]
@@ -132,5 +186,9 @@ if __name__ == "__main__":
         forward(words[0], Path(words[1]), *map(int, words[2:]))
     elif action == "pipeline":
         pipeline(*words)
+    elif action == "train":
+        train(words[0], *map(int, words[1:]))
+    elif action == "head":
+        head(words[0], words[1], int(words[2]))
     else:
         folder(words[0], int(words[1]))
