@@ -9,12 +9,16 @@
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
 #include <c10/util/Exception.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
 #include <string_view>
 
 namespace vitascope::kernels {
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
 
 at::Tensor activate(const at::Tensor& x, Activation activation) {
   switch (activation) {
@@ -36,8 +40,8 @@ at::Tensor activate(const at::Tensor& x, Activation activation) {
 
 /// oneDNN's words for an activation: an attribute of its product and, for some, which formula.
 struct FusedActivation {
-  std::string_view attribute;
-  std::optional<std::string_view> algorithm;
+  std::string_view attribute = "none";
+  std::optional<std::string_view> algorithm{};
 };
 
 std::optional<FusedActivation> fused(Activation activation) {
@@ -77,21 +81,69 @@ const auto& product_operator() {
   return product;
 }
 
+at::Tensor onednn_product(const at::Tensor& x, const at::Tensor& weight,
+                          const std::optional<at::Tensor>& bias, const FusedActivation& words) {
+  return product_operator()->call(x, weight, bias, words.attribute,
+                                  c10::List<std::optional<at::Scalar>>(), words.algorithm);
+}
+
+/// at::linear with the products that are the quickest of each kind on the CPU: forward oneDNN's
+/// with weights packed on the spot, to the input in float32 oneDNN's too, the rest at::mm's.
+class LinearFunction : public torch::autograd::Function<LinearFunction> {
+ public:
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& weight,
+                            const std::optional<at::Tensor>& bias) {
+    context->save_for_backward({x, weight});
+    context->saved_data["bias"] = bias.has_value();
+    const at::AutoDispatchBelowADInplaceOrView guard;
+    return onednn_product(x, pack(weight), bias, {});
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &x = saved[0], &weight = saved[1];
+    const at::Tensor dy = gradients[0].flatten(0, -2).contiguous();
+    variable_list result(3);
+    if (context->needs_input_grad(0)) {
+      const at::Tensor dx = dy.scalar_type() == at::kFloat
+                                ? onednn_product(dy, weight.t(), std::nullopt, {})
+                                : dy.mm(weight);
+      result[0] = dx.view_as(x);
+    }
+    if (context->needs_input_grad(1)) result[1] = dy.t().mm(x.flatten(0, -2));
+    if (context->saved_data["bias"].toBool() && context->needs_input_grad(2)) {
+      result[2] = dy.sum(0);
+    }
+    return result;
+  }
+};
+
 at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation activation) {
   TORCH_CHECK(!(at::GradMode::is_enabled() && x.requires_grad()),
               "linear: a packed weight gives no gradients; keep it plain");
   const auto within = fused(activation);
-  const FusedActivation words = within.value_or(FusedActivation{"none", {}});
-  const at::Tensor y =
-      product_operator()->call(x, weight.weight, weight.bias, words.attribute,
-                               c10::List<std::optional<at::Scalar>>(), words.algorithm);
+  const FusedActivation words = within.value_or(FusedActivation{});
+  const at::Tensor y = onednn_product(x, weight.weight, weight.bias, words);
   return within ? y : activate(y, activation);
 }
 
+/// Where weights learn, or what is added to them; an explanation's gradients, which ask for
+/// neither, come from the very numbers that the answer came from.
+bool trains(const at::Tensor& x, const Weight& weight) {
+  return at::GradMode::is_enabled() && (weight.weight.requires_grad() || weight.down.defined()) &&
+         x.is_cpu() && x.scalar_type() == weight.weight.scalar_type() &&
+         (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) && product_operator();
+}
+
+at::Tensor plain_product(const at::Tensor& x, const Weight& weight) {
+  if (!trains(x, weight)) return at::linear(x, weight.weight, weight.bias);
+  return LinearFunction::apply(x, weight.weight,
+                               weight.bias.defined() ? std::optional(weight.bias) : std::nullopt);
+}
+
 at::Tensor product(const at::Tensor& x, const Weight& weight, Activation activation) {
-  return weight.weight.is_mkldnn()
-             ? packed_product(x, weight, activation)
-             : activate(at::linear(x, weight.weight, weight.bias), activation);
+  return weight.weight.is_mkldnn() ? packed_product(x, weight, activation)
+                                   : activate(plain_product(x, weight), activation);
 }
 
 /// The two thin products cost less than the sum of the weights would, and in training the gradient

@@ -84,5 +84,43 @@ TEST(Linear, APackedWeightRefusesGradients) {
   EXPECT_NO_THROW(linear(x, weight));
 }
 
+/// Of a sum with random weights, beside the formulas in float64.
+TEST(Linear, GradientsOfTrainingAreThoseOfTheFormula) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16}) {
+    for (const bool with_bias : {true, false}) {
+      for (const bool frozen : {false, true}) {
+        at::manual_seed(5);
+        const at::Tensor x = at::randn({3, 37, 24}).to(type).set_requires_grad(true);
+        Weight weight{at::randn({40, 24}).to(type).set_requires_grad(!frozen)};
+        if (frozen) {  // as LoRA has it; additions of 0
+          weight.down = at::zeros({2, 24}).to(type);
+          weight.up = at::zeros({40, 2}).to(type);
+        }
+        if (with_bias) weight.bias = at::randn({40}).to(type).set_requires_grad(!frozen);
+        const at::Tensor dy = at::randn({3, 37, 40}).to(type);
+        const at::Tensor y = linear(x, weight);
+        (y * dy).sum().backward();
+
+        const double limit = type == at::kFloat ? 1e-6 : 1e-2;
+        const auto expect_near = [&](const at::Tensor& got, const at::Tensor& expected) {
+          EXPECT_LT((got.detach().to(at::kDouble) - expected).norm().item<double>(),
+                    limit * expected.norm().item<double>());
+        };
+        const at::Tensor exact_x = x.detach().to(at::kDouble).flatten(0, 1);
+        const at::Tensor exact_w = weight.weight.detach().to(at::kDouble);
+        const at::Tensor exact_dy = dy.to(at::kDouble).flatten(0, 1);
+        at::Tensor exact_y = exact_x.mm(exact_w.t());
+        if (with_bias) exact_y = exact_y + weight.bias.detach().to(at::kDouble);
+        expect_near(y.flatten(0, 1), exact_y);
+        expect_near(x.grad().flatten(0, 1), exact_dy.mm(exact_w));
+        EXPECT_EQ(weight.weight.grad().defined(), !frozen);
+        if (frozen) continue;
+        expect_near(weight.weight.grad(), exact_dy.t().mm(exact_x));
+        if (with_bias) expect_near(weight.bias.grad(), exact_dy.sum(0));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vitascope::kernels
