@@ -61,8 +61,8 @@ class RunFolder {
   std::vector<std::string> lines_;  ///< of log.jsonl
 };
 
-/// Which layout can hold a model: transformers' where it can, else timm's.
-/// \throws UsageError when neither can
+/// Which layout can hold a model: transformers' where it can, else timm's, else our own.
+/// \throws UsageError when none can
 weights::Layout layout_for(const weights::Model& model);
 
 }  // namespace vitascope::app
