@@ -215,7 +215,20 @@ std::optional<train::Batch> FinetuneData::next() {
 
 train::Metrics FinetuneData::validate(const model::VisionTransformer& network,
                                       kernels::Backend backend) const {
-  datasets::TrainingLoader loader(images_, held_out_, validation_, options_);
+  return measure(network, backend, held_out_);
+}
+
+std::optional<train::Metrics> FinetuneData::test(const model::VisionTransformer& network,
+                                                 kernels::Backend backend) const {
+  const std::vector<std::size_t> samples = datasets::samples_of(*images_, Split::test);
+  if (samples.empty()) return std::nullopt;
+  return measure(network, backend, samples);
+}
+
+train::Metrics FinetuneData::measure(const model::VisionTransformer& network,
+                                     kernels::Backend backend,
+                                     const std::vector<std::size_t>& samples) const {
+  datasets::TrainingLoader loader(images_, samples, validation_, options_);
   const at::Device device = device_of(network);
   const train::LossOptions loss{.kind = images_->multi_label ? train::LossKind::binary
                                                              : train::LossKind::cross_entropy};
@@ -225,22 +238,22 @@ train::Metrics FinetuneData::validate(const model::VisionTransformer& network,
   std::vector<double> scores;
   std::vector<std::vector<std::int64_t>> labels;
   while (std::optional<datasets::TrainingBatch> loaded = loader.next()) {
-    std::vector<std::size_t> samples = loaded->samples;
+    const std::vector<std::size_t> together = loaded->samples;
     const train::Batch batch = batch_of(std::move(*loaded));
-    if (samples.empty()) continue;
+    if (together.empty()) continue;
     const at::Tensor logits =
         network.forward(batch.pixels.to(device), {.backend = backend}).logits.cpu();
     sum += train::sample_losses(logits, batch.targets, loss).values.sum().item<double>();
     right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<std::int64_t>();
-    count += std::ssize(samples);
+    count += std::ssize(together);
     if (!images_->multi_label) continue;
     append(scores, logits);
-    for (const std::size_t sample : samples) {
+    for (const std::size_t sample : together) {
       const std::vector<int>& of_sample = images_->samples[sample].labels;
       labels.emplace_back(of_sample.begin(), of_sample.end());
     }
   }
-  if (count == 0) throw FailureError("none of the photos of validation can be decoded");
+  if (count == 0) throw FailureError("none of the photos to measure by can be decoded");
   train::Metrics metrics{{"loss", sum / static_cast<double>(count)},
                          {"accuracy", static_cast<double>(right) / static_cast<double>(count)}};
   if (images_->multi_label) {

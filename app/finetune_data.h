@@ -45,6 +45,9 @@ class FinetuneData {
   /// `accuracy` and `loss` (without smoothing), with several labels a photo `map` too, over the
   /// photos of validation.
   train::Metrics validate(const model::VisionTransformer& network, kernels::Backend backend) const;
+  /// The same over the photos for testing; nothing where the data has none.
+  std::optional<train::Metrics> test(const model::VisionTransformer& network,
+                                     kernels::Backend backend) const;
 
   std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
   /// [B, 3, H, W] of a full batch.
@@ -57,6 +60,8 @@ class FinetuneData {
 
  private:
   train::Batch batch_of(datasets::TrainingBatch loaded) const;
+  train::Metrics measure(const model::VisionTransformer& network, kernels::Backend backend,
+                         const std::vector<std::size_t>& samples) const;
 
   std::shared_ptr<const datasets::LabelledImages> images_;
   datasets::PhotoRecipe validation_;

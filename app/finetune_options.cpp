@@ -135,6 +135,7 @@ void add_augmentation_options(CLI::App& command, FinetuneOptions& options) {
 
 void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
   add_data_options(command, options);
+  add_scratch_options(command, options.scratch);
   add_learning_options(command, options);
   add_augmentation_options(command, options);
   add_model_options(command, options.model);
@@ -147,6 +148,13 @@ void check_finetune_options(const FinetuneOptions& options) {
         "no data is given; --data takes a folder of class folders or a table of labels");
   }
   if (options.output.empty()) throw UsageError("no output is given; --output takes a folder");
+  check_scratch_options(options.scratch, options.model);
+  if (options.scratch.scratch && options.method != "full") {
+    throw UsageError(
+        fmt::format("--method {} leaves most weights as they are, and those of --scratch "
+                    "are random: expected full",
+                    options.method));
+  }
   if (options.resume && options.force) {
     throw UsageError("--resume goes on with a run and --force begins anew: expected one of them");
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/options.h"
+#include "app/scratch_network.h"
 #include "datasets/training_loader.h"
 #include "vit/train/lora.h"
 #include "vit/train/trainer.h"
@@ -16,6 +17,7 @@ namespace vitascope::app {
 /// What the flags say.
 struct FinetuneOptions {
   ModelOptions model;
+  ScratchOptions scratch;
   RunOptions run{.batch_size = 16};
   std::string data, output;
   double val_fraction = 0.2;

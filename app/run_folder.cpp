@@ -136,13 +136,16 @@ std::string done_line(const RunFolder& folder, const char* what) {
 }
 
 weights::Layout layout_for(const weights::Model& model) {
-  try {
-    weights::transformers_layout(model);
-    return weights::Layout::transformers;
-  } catch (const UsageError&) {
-    weights::timm_layout(model);
-    return weights::Layout::timm;
+  for (const weights::Layout layout : {weights::Layout::transformers, weights::Layout::timm}) {
+    try {
+      weights::saved_layout(model, layout);
+      return layout;
+    } catch (const UsageError&) {
+      // The next one may hold it.
+    }
   }
+  weights::vitascope_layout(model);
+  return weights::Layout::vitascope;
 }
 
 }  // namespace vitascope::app

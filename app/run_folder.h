@@ -66,8 +66,8 @@ class RunFolder {
 /// \param what how the run ended
 std::string done_line(const RunFolder& folder, const char* what);
 
-/// Which layout can hold a model: transformers' where it can, else timm's.
-/// \throws UsageError when neither can
+/// Which layout can hold a model: transformers' where it can, else timm's, else our own.
+/// \throws UsageError when none can
 weights::Layout layout_for(const weights::Model& model);
 
 }  // namespace vitascope::app

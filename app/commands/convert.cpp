@@ -3,6 +3,7 @@
 #include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "app/options.h"
@@ -39,15 +40,19 @@ std::string python_line(const weights::Model& model, const Options& options) {
 
 int convert(const Options& options) {
   if (options.output.empty()) throw UsageError("no output is given; --output takes a folder");
-  const bool timm = options.layout == "timm";
+  const std::map<std::string, weights::Layout> layouts{
+      {"transformers", weights::Layout::transformers},
+      {"timm", weights::Layout::timm},
+      {"vitascope", weights::Layout::vitascope}};
   const weights::Model model =
       open_model(options.model, RunOptions{.device = "cpu"}, /*pack=*/false);
   const c10::InferenceMode guard;
-  weights::save_model(model, options.output,
-                      timm ? weights::Layout::timm : weights::Layout::transformers, options.force);
-  output::print(fmt::format(
-      "{}: {} parameters in {}'s layout; in Python: {}\n", printable(options.output),
-      model::parameter_count(model.network.config()), options.layout, python_line(model, options)));
+  weights::save_model(model, options.output, layouts.at(options.layout), options.force);
+  output::print(fmt::format("{}: {} parameters in {}'s layout{}\n", printable(options.output),
+                            model::parameter_count(model.network.config()), options.layout,
+                            options.layout == "vitascope"
+                                ? ", which Python doesn't read"
+                                : "; in Python: " + python_line(model, options)));
   return 0;
 }
 
@@ -61,9 +66,10 @@ std::function<int()> declare_convert(CLI::App& command) {
       ->group(group);
   command
       .add_option("--layout", options->layout,
-                  "whose layout: transformers' from_pretrained or timm's local-dir: reads it")
-      ->type_name("transformers|timm")
-      ->check(one_of({"transformers", "timm"}))
+                  "whose layout: transformers' from_pretrained or timm's local-dir: reads it, or "
+                  "this program alone")
+      ->type_name("transformers|timm|vitascope")
+      ->check(one_of({"transformers", "timm", "vitascope"}))
       ->group(group);
   command.add_flag("--force", options->force, "overwrite files of an existing folder")
       ->group(group);

@@ -35,18 +35,16 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// Of all random numbers but those of the loader: the head and LoRA draw from streams of their own.
-enum class Stream : std::uint64_t { head = 1, lora = 2 };
+enum class Stream : std::uint64_t { head = 1, lora = 2, scratch = 3 };
 
 RandomNumbers stream(const FinetuneOptions& options, Stream of) {
   return RandomNumbers(combined_seed({options.seed, static_cast<std::uint64_t>(of)}));
 }
 
-/// The model with the head that the data needs: its own where it names the same classes, else a
-/// new one.
-weights::Model prepared_model(const FinetuneOptions& options,
-                              const datasets::LabelledImages& images) {
-  RunOptions run = options.run;
-  run.precision = "fp32";  // the exact weights; the trainer rounds its own copy
+/// The opened model with the head that the data needs: its own where it names the same classes,
+/// else a new one.
+weights::Model opened_model(const FinetuneOptions& options, const RunOptions& run,
+                            const datasets::LabelledImages& images) {
   weights::Model model = open_model(options.model, run, /*pack=*/false);
   require_specification(model);
   const auto classes = static_cast<int>(images.classes.size());
@@ -57,6 +55,18 @@ weights::Model prepared_model(const FinetuneOptions& options,
     model.network = train::with_new_head(model.network, classes, random);
     model.labels = images.classes;
   }
+  return model;
+}
+
+/// What is trained, on the device, with exact weights.
+weights::Model prepared_model(const FinetuneOptions& options,
+                              const datasets::LabelledImages& images) {
+  RunOptions run = options.run;
+  run.precision = "fp32";  // the exact weights; the trainer rounds its own copy
+  RandomNumbers numbers = stream(options, Stream::scratch);
+  weights::Model model = options.scratch.scratch
+                             ? scratch_model(options.scratch, options.model, run, images, numbers)
+                             : opened_model(options, run, images);
   model.label_source = "the data it was trained on";
   layout_for(model);  // now, not after hours, when no layout can hold it
   if (options.method == "lora") {
@@ -131,6 +141,7 @@ class Run {
                                trainer_.step()));
       return 130;
     }
+    print_test();
     output::print(done_line(folder_, ending == train::Ending::early
                                          ? "no better epoch came, so it ended early; the best is"
                                          : "done; the best is"));
@@ -138,6 +149,22 @@ class Run {
   }
 
  private:
+  /// What the model that lies in the folder says of the photos for testing, which neither taught
+  /// it nor chose it.
+  void print_test() const {
+    if (options_.run.quiet) return;
+    RunOptions run = options_.run;
+    run.precision = "fp32";  // as `evaluate` opens it
+    ModelOptions saved;
+    saved.model = folder_.path();
+    const weights::Model best = open_model(saved, run, /*pack=*/false);
+    const auto metrics = data_.test(best.network, kernels::parse_backend(run.attention));
+    if (!metrics) return;
+    std::string line = "test:";
+    for (const auto& [name, value] : *metrics) line += fmt::format(" {} {:.4f}", name, value);
+    output::print(line + "\n");
+  }
+
   train::TrainerOptions trainer_options_with_data() {
     train::TrainerOptions result = trainer_options(options_, data_.batches());
     if (result.metric == "map" && !images_->multi_label) {

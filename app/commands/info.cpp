@@ -133,6 +133,9 @@ std::string layer_text(const model::Config& config) {
   std::string text = fmt::format("{} blocks, width {}, {} heads of {}, {} {}, patch {}",
                                  config.depth, config.width, config.heads, config.head_width(),
                                  config.swiglu ? "SwiGLU" : "MLP", config.mlp_width, config.patch);
+  if (!config.stem.empty()) {
+    text += fmt::format(", stem of {} convolutions", config.stem.size());
+  }
   if (config.class_token) text += ", class token";
   if (config.distillation_token) text += ", distillation token";
   if (config.registers > 0) text += fmt::format(", {} registers", config.registers);
@@ -213,6 +216,7 @@ std::string model_json(const weights::Model& model) {
             {"heads", config.heads},
             {"mlp_width", config.mlp_width},
             {"patch", config.patch},
+            {"stem", config.stem},
             {"registers", config.registers},
             {"input_height", input.height},
             {"input_width", input.width},
@@ -260,9 +264,9 @@ std::function<int()> declare_info(CLI::App& command) {
   add_model_options(command, options->model);
   command.footer(
       R"(With --model: what that model is. JSON keys: model, family, parameters, flops_per_image,
-weight_bytes, width, depth, heads, mlp_width, patch, registers, input_height, input_width, classes,
-multi_label, labels, label_source, files, key_style, stored_dtype, notes, specification {text, mean,
-std, source} or null, specification_missing.
+weight_bytes, width, depth, heads, mlp_width, patch, stem, registers, input_height, input_width,
+classes, multi_label, labels, label_source, files, key_style, stored_dtype, notes, specification
+{text, mean, std, source} or null, specification_missing.
 Without: what this program and this machine can do. JSON keys: version, libtorch, cpu,
 instruction_sets, libtorch_cpu_capability, cores, threads, attention_backends, kernels,
 kernels_available, devices, cuda_unavailable.

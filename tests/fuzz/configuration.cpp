@@ -71,6 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   refuse_or_accept([&] { image::specification_from_transformers(json, "input"); });
   refuse_or_accept([&] { image::specification_from_timm(json, "input"); });
   refuse_or_accept([&] { map(weights::describe_transformers(json, "input", tensors), tensors); });
+  refuse_or_accept([&] { map(weights::describe_vitascope(json, "input"), tensors); });
   refuse_or_accept([&] { map(weights::describe_timm(json, "input", tensors), tensors); });
   refuse_or_accept([&] {
     const std::string architecture =

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <bit>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -16,6 +18,8 @@ constexpr std::int64_t kMaximumDepth = 512;
 constexpr std::int64_t kMaximumMlpWidth = 131072;
 constexpr std::int64_t kMaximumPatch = 512;
 constexpr std::int64_t kMaximumSide = 4096;
+constexpr std::size_t kMaximumStem = 16;
+constexpr std::int64_t kMaximumStemChannels = 4096;
 constexpr std::int64_t kMaximumRegisters = 1024;
 constexpr std::int64_t kMaximumClasses = 1000000;
 
@@ -34,6 +38,40 @@ void require(bool holds, const std::string& message) {
 void require_grid(std::string_view key, Grid grid) {
   require_between(fmt::format("rows of the {}", key), grid.rows, 1, kMaximumSide);
   require_between(fmt::format("columns of the {}", key), grid.columns, 1, kMaximumSide);
+}
+
+/// Halvings of a side that make `patch` pixels one; nothing when none do.
+std::optional<std::size_t> halvings(int patch) {
+  const auto edge = static_cast<unsigned>(patch);
+  if (!std::has_single_bit(edge)) return std::nullopt;
+  return static_cast<std::size_t>(std::countr_zero(edge));
+}
+
+void validate_stem(const Config& config) {
+  if (config.stem.empty()) return;
+  const auto halved = halvings(config.patch);
+  require(halved.has_value(),
+          fmt::format("patch size is {}: expected a power of 2 behind a stem of convolutions",
+                      config.patch));
+  require(config.stem.size() >= *halved && config.stem.size() <= kMaximumStem,
+          fmt::format("the stem has {} convolutions: expected {} to {} for patches of {}",
+                      config.stem.size(), *halved, kMaximumStem, config.patch));
+  for (const int channels : config.stem) {
+    require_between("number of channels in the stem", channels, 1, kMaximumStemChannels);
+  }
+}
+
+/// Multiply-adds of the stem.
+std::int64_t stem_products(const Config& config, Grid grid) {
+  std::int64_t side = config.patch;  // of a token's square
+  std::int64_t before = config.channels;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < config.stem.size(); ++i) {
+    side /= stem_stride(config, i);
+    sum += grid.count() * side * side * 9 * before * config.stem[i];
+    before = config.stem[i];
+  }
+  return sum;
 }
 
 /// Collects names and shapes in order.
@@ -60,8 +98,13 @@ void add_embedding(ShapeList& list, const Config& config) {
   if (config.registers > 0) list.add("reg_token", {1, config.registers, width});
   list.add("pos_embed", {1, config.position_prefix + config.position_grid.count(), width});
   if (config.distillation_token) list.add("dist_token", {1, 1, width});
-  list.linear("patch_embed.proj", {width, config.channels, config.patch, config.patch},
-              config.patch_bias);
+  std::int64_t channels = config.channels;
+  for (std::size_t i = 0; i < config.stem.size(); ++i) {
+    list.linear(fmt::format("patch_embed.stem.{}", i), {config.stem[i], channels, 3, 3}, true);
+    channels = config.stem[i];
+  }
+  const std::int64_t edge = config.stem.empty() ? config.patch : 1;
+  list.linear("patch_embed.proj", {width, channels, edge, edge}, config.patch_bias);
   if (config.pre_norm) list.norm("norm_pre", width);
 }
 
@@ -85,6 +128,10 @@ void add_block(ShapeList& list, const Config& config, int index) {
 
 }  // namespace
 
+int stem_stride(const Config& config, std::size_t index) {
+  return index + halvings(config.patch).value_or(0) >= config.stem.size() ? 2 : 1;
+}
+
 void validate(const Config& config) {
   require_between("width", config.width, 1, kMaximumWidth);
   require_between("depth", config.depth, 1, kMaximumDepth);
@@ -96,6 +143,7 @@ void validate(const Config& config) {
   require_between("patch size", config.patch, 1, kMaximumPatch);
   require(config.channels == 3,
           fmt::format("number of channels is {}: expected 3 (RGB)", config.channels));
+  validate_stem(config);
   require_grid("position grid", config.position_grid);
   require_grid("native grid", config.native_grid);
   require_between("number of registers", config.registers, 0, kMaximumRegisters);
@@ -147,7 +195,10 @@ std::int64_t flops(const Config& config, Grid grid) {
   const std::int64_t width = config.width;
   const std::int64_t patches = grid.count();
   const std::int64_t tokens = patches + config.prefix_tokens();
-  const std::int64_t embedding = patches * width * config.channels * config.patch * config.patch;
+  const std::int64_t read = config.stem.empty()
+                                ? std::int64_t{config.channels} * config.patch * config.patch
+                                : config.stem.back();
+  const std::int64_t embedding = stem_products(config, grid) + patches * width * read;
   const std::int64_t projections = tokens * width * 4 * width;
   const std::int64_t attention = 2 * tokens * tokens * width;
   const std::int64_t mlp = tokens * width * config.mlp_width * (config.swiglu ? 3 : 2);

@@ -42,11 +42,17 @@ struct Config {
   int mlp_width = 3072;  ///< rows of fc1, or of each of SwiGLU's two halves
   int patch = 16;        ///< edge of a square patch, in pixels
   int channels = 3;
+  /// Channels of 3 x 3 convolutions between the pixels and the projection, which then reads single
+  /// positions of the last (Xiao et al. 2021, arXiv:2106.14881). The last log2(patch) of them halve
+  /// both sides, so that a token still stands for a square of `patch` pixels. Empty: the projection
+  /// reads the patches themselves.
+  std::vector<int> stem{};
 
   Grid position_grid{14, 14};  ///< the grid that the position embeddings are stored for
   Grid native_grid{14, 14};    ///< the grid of the model's own input size
   int position_prefix = 1;     ///< prefix tokens that have a position embedding too
   PositionInterpolation interpolation = PositionInterpolation::bicubic;
+  bool learned_positions = true;  ///< false: training leaves the position embeddings as they are
 
   bool class_token = true;
   bool distillation_token = false;  ///< DeiT distilled: second prefix token
@@ -76,6 +82,9 @@ struct Config {
   int feature_width() const { return pooling == Pooling::class_and_mean ? 2 * width : width; }
   bool operator==(const Config&) const = default;
 };
+
+/// Steps of convolution `index` of the stem in both directions: 2 for the last log2(patch), else 1.
+int stem_stride(const Config& config, std::size_t index);
 
 /// Checks that the numbers fit together (positive, heads divide width, bounds that keep a hostile
 /// file from asking for absurd memory).

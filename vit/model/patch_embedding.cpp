@@ -15,6 +15,18 @@ at::Tensor patches_of(const at::Tensor& pixels, std::int64_t patch, Grid grid) {
       .reshape({pixels.size(0), grid.count(), pixels.size(1) * patch * patch});
 }
 
+/// [B, 3, H, W] -> [B, rows * columns, channels of the last]: convolutions with GELU after each.
+at::Tensor through_stem(const at::Tensor& pixels, const std::vector<kernels::Weight>& stem,
+                        const Config& config) {
+  // Channels last: what oneDNN's convolutions like best, and what the projection reads.
+  at::Tensor x = pixels.contiguous(at::MemoryFormat::ChannelsLast);
+  for (std::size_t i = 0; i < stem.size(); ++i) {
+    const std::int64_t stride = stem_stride(config, i);
+    x = at::gelu(at::conv2d(x, stem[i].weight, stem[i].bias, stride, /*padding=*/1));
+  }
+  return x.permute({0, 2, 3, 1}).reshape({x.size(0), x.size(2) * x.size(3), x.size(1)});
+}
+
 }  // namespace
 
 Grid patch_grid(const Config& config, std::int64_t height, std::int64_t width) {
@@ -51,7 +63,8 @@ at::Tensor PatchEmbedding::forward(const at::Tensor& pixels, const Config& confi
   const Grid grid = patch_grid(config, pixels.size(2), pixels.size(3));
   const std::int64_t batch = pixels.size(0);
   const at::Tensor rows =
-      patches_of(pixels.contiguous(), config.patch, grid).to(weight.scalar_type());
+      stem.empty() ? patches_of(pixels.contiguous(), config.patch, grid).to(weight.scalar_type())
+                   : through_stem(pixels.to(weight.scalar_type()), stem, config);
   at::Tensor tokens = kernels::linear(rows, {weight.view({weight.size(0), -1}), bias});
 
   const int prefix = config.position_prefix;

@@ -6,13 +6,14 @@
 #include "vit/model/config.h"
 
 /// \file
-/// Pixels -> tokens: each patch through one learned projection, prefix tokens in front, position
-/// embeddings added.
+/// Pixels -> tokens: each patch through one learned projection, or all through a stem of
+/// convolutions first; prefix tokens in front, position embeddings added.
 namespace vitascope::model {
 
 /// Weights that turn pixels into tokens.
 struct PatchEmbedding {
-  at::Tensor weight;      ///< [C, 3, P, P]
+  std::vector<kernels::Weight> stem;  ///< [channels, channels before, 3, 3], of Config::stem
+  at::Tensor weight;      ///< [C, 3, P, P]; after a stem [C, channels of its last, 1, 1]
   at::Tensor bias;        ///< [C] or undefined
   at::Tensor cls_token;   ///< [1, 1, C] or undefined
   at::Tensor dist_token;  ///< [1, 1, C] or undefined

@@ -31,6 +31,9 @@ Parameters every_slot(PatchEmbedding& embed, LayerNorm& norm_pre, std::vector<Bl
                  {"dist_token", &embed.dist_token},
                  {"patch_embed.proj.weight", &embed.weight},
                  {"patch_embed.proj.bias", &embed.bias}};
+  for (std::size_t i = 0; i < embed.stem.size(); ++i) {
+    add(all, fmt::format("patch_embed.stem.{}", i), embed.stem[i]);
+  }
   add(all, "norm_pre", norm_pre);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const std::string prefix = fmt::format("blocks.{}.", i);
@@ -73,6 +76,7 @@ class Stopwatch {
 VisionTransformer::VisionTransformer(Config config)
     : config_(std::move(config)), blocks_(static_cast<std::size_t>(config_.depth)) {
   validate(config_);
+  patch_embed_.stem.resize(config_.stem.size());
   norm_pre_.epsilon = norm_.epsilon = head_.fc_norm.epsilon = config_.norm_epsilon;
   for (Block& block : blocks_) {
     for (LayerNorm* norm : {&block.norm1, &block.norm2, &block.attn.q_norm, &block.attn.k_norm}) {

@@ -81,7 +81,8 @@ std::vector<Parameter> make_trainable(model::VisionTransformer& network, Tuning 
   std::vector<model::ParameterShape> shapes;
   for (const auto& [name, slot] : learnable_slots(network)) {
     at::Tensor value = slot->detach().to(precision);
-    if (learns(name, tuning)) {
+    const bool fixed = name == "pos_embed" && !network.config().learned_positions;
+    if (learns(name, tuning) && !fixed) {
       // Opened weights are a mapped file, which can't be written.
       if (value.const_data_ptr() == slot->const_data_ptr()) value = value.clone();
       value = value.contiguous().requires_grad_();

@@ -39,7 +39,7 @@ model::VisionTransformer with_new_head(const model::VisionTransformer& network, 
                                        RandomNumbers& random);
 
 /// Brings all parameters to one precision and makes those that learn leaves of autograd's graph in
-/// memory of their own.
+/// memory of their own; position embeddings that are not to learn are none.
 /// \param precision kFloat or kBFloat16
 /// \return what learns, for an Optimizer
 std::vector<Parameter> make_trainable(model::VisionTransformer& network, Tuning tuning,

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "vit/json.h"
+#include "vit/json_object.h"
 #include "vit/model/config.h"
 #include "vit/weights/stored_tensors.h"
 
@@ -33,6 +33,14 @@ Description describe_transformers(const Json& config, const std::string& path,
 /// \throws InputError as above; an unknown architecture names the nearest known one
 Description describe_timm(const Json& config, const std::string& path,
                           const StoredTensors& tensors);
+
+/// Takes the labels from `id2label`, as transformers writes it.
+/// \throws InputError when it names another number of classes than the head has
+void add_id2label(Description& description, const JsonObject& values);
+
+/// What vitascope_layout writes.
+/// \throws InputError naming the key: unknown, missing or with an impossible value
+Description describe_vitascope(const Json& config, const std::string& path);
 
 /// An AugReg .npz: everything follows from the shapes.
 /// \throws InputError naming the tensor that is missing or has an impossible shape

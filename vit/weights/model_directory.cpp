@@ -22,7 +22,7 @@
 namespace vitascope::weights {
 namespace {
 
-enum class Kind { transformers, timm, npz, bare };
+enum class Kind { transformers, timm, vitascope, npz, bare };
 
 /// A model's files, read but not yet turned into a network.
 struct Opened {
@@ -34,7 +34,9 @@ struct Opened {
 };
 
 Kind kind_of(const Json& config, const std::string& path) {
-  if (config.is_object() && config.contains("model_type")) return Kind::transformers;
+  if (config.is_object() && config.contains("model_type")) {
+    return config["model_type"] == "vitascope" ? Kind::vitascope : Kind::transformers;
+  }
   if (config.is_object() && config.contains("architecture")) return Kind::timm;
   throw InputError(path,
                    "has neither 'model_type' (transformers) nor 'architecture' (timm): expected "
@@ -65,13 +67,15 @@ Opened read_files(const std::string& model, const OpenOptions& options) {
         printable(opened.kind == Kind::npz ? weights : opened.files.config)));
   }
   const bool timm_names = opened.style == KeyStyle::timm;
-  if ((opened.kind == Kind::timm && !timm_names) ||
-      (opened.kind == Kind::transformers && timm_names)) {
+  const bool wants_timm_names = opened.kind == Kind::timm || opened.kind == Kind::vitascope;
+  if ((wants_timm_names && !timm_names) || (opened.kind == Kind::transformers && timm_names)) {
     throw InputError(weights,
                      fmt::format("has tensors named as in {}, but {} is a configuration of "
                                  "{}: expected both of one library",
                                  key_style_name(opened.style), printable(opened.files.config),
-                                 opened.kind == Kind::timm ? "timm" : "transformers"));
+                                 opened.kind == Kind::timm           ? "timm"
+                                 : opened.kind == Kind::transformers ? "transformers"
+                                                                     : "this program"));
   }
   return opened;
 }
@@ -83,6 +87,8 @@ Description describe(const Opened& opened, const OpenOptions& options) {
       return describe_transformers(opened.config, opened.files.config, opened.tensors);
     case Kind::timm:
       return describe_timm(opened.config, opened.files.config, opened.tensors);
+    case Kind::vitascope:
+      return describe_vitascope(opened.config, opened.files.config);
     case Kind::npz:
       return describe_npz(opened.tensors, weights);
     case Kind::bare:
@@ -223,7 +229,7 @@ Model open_model(const std::string& name, const OpenOptions& options) {
   if (!opened.files.config.empty() && opened.kind != Kind::npz) {
     model.files.push_back(opened.files.config);
   }
-  model.key_style = key_style_name(opened.style);
+  model.key_style = opened.kind == Kind::vitascope ? "vitascope" : key_style_name(opened.style);
   append(model.notes, opened.files.notes);
   append(model.notes, opened.tensors.notes);
   append(model.notes, description.notes);

@@ -47,8 +47,9 @@ Model open_model(const std::string& model, const OpenOptions& options = {});
 /// \throws UsageError naming the nearest architecture when `architecture` is unknown
 Model random_model(const std::string& architecture, const OpenOptions& options = {});
 
-/// Whose folder layout is written.
-enum class Layout { transformers, timm };
+/// Whose folder layout is written. `vitascope` is for networks that neither library has; only this
+/// program reads it.
+enum class Layout { transformers, timm, vitascope };
 
 /// Writes a directory that transformers' from_pretrained, or timm's `local-dir:`, loads back to the
 /// same logits.

@@ -106,8 +106,7 @@ void save_model(const Model& model, const std::string& directory, Layout layout,
   if (!target.has_filename()) target = target.parent_path();  // a trailing slash
   if (target.empty()) throw UsageError("the folder to write has no name");
   check_target(target, force);
-  const SavedLayout content =
-      layout == Layout::timm ? timm_layout(model) : transformers_layout(model);
+  const SavedLayout content = saved_layout(model, layout);
   const auto sibling = [&](const char* purpose) {
     return target.parent_path() /
            fmt::format(".{}.{}-{}", target.filename().string(), purpose, ::getpid());
@@ -125,8 +124,7 @@ void save_model(const Model& model, const std::string& directory, Layout layout,
 }
 
 void update_model(const Model& model, const std::string& directory, Layout layout) {
-  const SavedLayout content =
-      layout == Layout::timm ? timm_layout(model) : transformers_layout(model);
+  const SavedLayout content = saved_layout(model, layout);
   write_content(content, directory, /*force=*/true);
   synchronise(directory);
 }

@@ -9,6 +9,31 @@
 
 namespace vitascope::weights {
 
+SavedLayout saved_layout(const Model& model, Layout layout) {
+  switch (layout) {
+    case Layout::transformers:
+      return transformers_layout(model);
+    case Layout::timm:
+      return timm_layout(model);
+    case Layout::vitascope:
+      return vitascope_layout(model);
+  }
+  throw InternalError("saved_layout: not a layout");
+}
+
+void add_labels(Json& config, const Model& model) {
+  const model::Config& network = model.network.config();
+  if (network.classes == 0) return;
+  const bool named = has_label_names(model);
+  for (int i = 0; i < network.classes; ++i) {
+    const std::string label =
+        named ? model.labels[static_cast<std::size_t>(i)] : fmt::format("LABEL_{}", i);
+    config["id2label"][std::to_string(i)] = label;
+    config["label2id"][label] = i;
+  }
+  if (network.multi_label) config["problem_type"] = "multi_label_classification";
+}
+
 std::map<std::string, at::Tensor> named_parameters(const Model& model) {
   model::VisionTransformer network = model.network;  // shares the tensors
   std::map<std::string, at::Tensor> tensors;

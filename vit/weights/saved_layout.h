@@ -28,6 +28,21 @@ SavedLayout transformers_layout(const Model& model);
 /// \throws UsageError naming what timm's vision transformer can't express
 SavedLayout timm_layout(const Model& model);
 
+/// Ours: tensors by timm's names, and a config.json of model_type "vitascope" (see the README).
+/// \throws UsageError when the model has a part that is not told there
+SavedLayout vitascope_layout(const Model& model);
+
+/// The files of `layout`.
+/// \throws UsageError naming what it can't express
+SavedLayout saved_layout(const Model& model, Layout layout);
+
+/// id2label, label2id and problem_type of transformers' config.json; nothing without a head.
+void add_labels(Json& config, const Model& model);
+
+/// preprocessor_config.json.
+/// \throws UsageError naming what it can't express
+Json preprocessor_json(const image::Specification& specification);
+
 /// Every parameter by timm's name.
 std::map<std::string, at::Tensor> named_parameters(const Model& model);
 

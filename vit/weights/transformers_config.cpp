@@ -160,19 +160,6 @@ void add_head(Config& config, const JsonObject& values, const Family& family,
   config.head_bias = find(tensors, two ? "cls_classifier.bias" : "classifier.bias") != nullptr;
 }
 
-void add_labels(Description& description, const JsonObject& values) {
-  if (description.config.classes == 0) return;
-  const Json& id2label = values.value("id2label");
-  if (id2label.is_object() && id2label.size() != std::size_t(description.config.classes)) {
-    throw InputError(values.path(),
-                     fmt::format("'id2label' names {} classes, but the head has {}: expected one "
-                                 "label a class",
-                                 id2label.size(), description.config.classes));
-  }
-  description.labels = labels_from_id2label(id2label, values.path());
-  if (!description.labels.empty()) description.label_source = "id2label of config.json";
-}
-
 bool mentions_imagenet(const JsonObject& values) {
   for (const std::string_view key : {"_name_or_path", "dataset", "dataset_name", "finetuned_on"}) {
     const Json& value = values.value(key);
@@ -184,6 +171,19 @@ bool mentions_imagenet(const JsonObject& values) {
 }
 
 }  // namespace
+
+void add_id2label(Description& description, const JsonObject& values) {
+  if (description.config.classes == 0) return;
+  const Json& id2label = values.value("id2label");
+  if (id2label.is_object() && id2label.size() != std::size_t(description.config.classes)) {
+    throw InputError(values.path(),
+                     fmt::format("'id2label' names {} classes, but the head has {}: expected one "
+                                 "label a class",
+                                 id2label.size(), description.config.classes));
+  }
+  description.labels = labels_from_id2label(id2label, values.path());
+  if (!description.labels.empty()) description.label_source = "id2label of config.json";
+}
 
 Description describe_transformers(const Json& config, const std::string& path,
                                   const StoredTensors& tensors) {
@@ -203,7 +203,7 @@ Description describe_transformers(const Json& config, const std::string& path,
   } catch (const std::invalid_argument& error) {
     throw InputError(path, error.what());
   }
-  add_labels(description, values);
+  add_id2label(description, values);
   description.imagenet = mentions_imagenet(values);
   return description;
 }

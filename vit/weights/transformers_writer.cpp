@@ -24,6 +24,7 @@ void require(bool holds, const char* what) {
 
 /// The family that has what this model has, or an error that names what none has.
 std::string family_of(const Config& config) {
+  require(config.stem.empty(), "a stem of convolutions");
   require(config.class_token, "a model without class token");
   require(!config.qk_norm, "normalised query and key (qk_norm)");
   require(!config.pre_norm, "a norm before the first block (pre_norm)");
@@ -113,17 +114,31 @@ Json config_json(const Model& model, const Config& config) {
   } else {
     json["intermediate_size"] = config.mlp_width;
   }
-  if (config.classes == 0) return json;
-  const bool named = has_label_names(model);
-  for (int i = 0; i < config.classes; ++i) {
-    const std::string label =
-        named ? model.labels[static_cast<std::size_t>(i)] : fmt::format("LABEL_{}", i);
-    json["id2label"][std::to_string(i)] = label;
-    json["label2id"][label] = i;
-  }
-  if (config.multi_label) json["problem_type"] = "multi_label_classification";
+  add_labels(json, model);
   return json;
 }
+
+/// What DINOv2 in transformers has and this model does without, in values that change nothing.
+void add_neutral_parameters(Tensors& tensors, Config& config) {
+  const at::TensorOptions options = tensors.at("pos_embed").options();
+  if (config.family.starts_with("dinov2") && !config.layer_scale) {
+    for (int i = 0; i < config.depth; ++i) {
+      for (const char* name : {"ls1", "ls2"}) {
+        tensors[fmt::format("blocks.{}.{}.gamma", i, name)] = at::ones({config.width}, options);
+      }
+    }
+    config.layer_scale = true;
+  }
+  if (config.classes > 0 && !config.head_bias) {
+    tensors["head.bias"] = at::zeros({config.classes}, options);
+    if (config.pooling == Pooling::first_two) {
+      tensors["head_dist.bias"] = at::zeros({config.classes}, options);
+    }
+    config.head_bias = true;
+  }
+}
+
+}  // namespace
 
 Json preprocessor_json(const image::Specification& specification) {
   using image::ResizeMode;
@@ -157,28 +172,6 @@ Json preprocessor_json(const image::Specification& specification) {
                                                       : "ViTImageProcessor";
   return json;
 }
-
-/// What DINOv2 in transformers has and this model does without, in values that change nothing.
-void add_neutral_parameters(Tensors& tensors, Config& config) {
-  const at::TensorOptions options = tensors.at("pos_embed").options();
-  if (config.family.starts_with("dinov2") && !config.layer_scale) {
-    for (int i = 0; i < config.depth; ++i) {
-      for (const char* name : {"ls1", "ls2"}) {
-        tensors[fmt::format("blocks.{}.{}.gamma", i, name)] = at::ones({config.width}, options);
-      }
-    }
-    config.layer_scale = true;
-  }
-  if (config.classes > 0 && !config.head_bias) {
-    tensors["head.bias"] = at::zeros({config.classes}, options);
-    if (config.pooling == Pooling::first_two) {
-      tensors["head_dist.bias"] = at::zeros({config.classes}, options);
-    }
-    config.head_bias = true;
-  }
-}
-
-}  // namespace
 
 SavedLayout transformers_layout(const Model& model) {
   Config config = model.network.config();
