@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/evaluation.h"
 #include "app/finetune_options.h"
 #include "datasets/labelled_images.h"
 #include "datasets/training_loader.h"
@@ -25,6 +26,12 @@ std::string data_fingerprint(const datasets::LabelledImages& images);
 /// What the loss weighs the classes with, or an undefined tensor.
 at::Tensor class_weights(const FinetuneOptions& options, const datasets::LabelledImages& images);
 
+/// What a network makes of the photos of validation.
+struct Validation {
+  train::Metrics metrics;
+  Answers answers;
+};
+
 /// The photos as a trainer wants them.
 class FinetuneData {
  public:
@@ -36,8 +43,8 @@ class FinetuneData {
   std::optional<train::Batch> next();
 
   /// `accuracy` and `loss` (without smoothing), with several labels a photo `map` too, over the
-  /// photos of validation.
-  train::Metrics validate(const model::VisionTransformer& network, kernels::Backend backend) const;
+  /// photos of validation; and the answers to them.
+  Validation validate(const model::VisionTransformer& network, kernels::Backend backend) const;
 
   std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
   double waiting_share() const { return loader_.waiting_share(); }
