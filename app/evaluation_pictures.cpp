@@ -82,6 +82,9 @@ drawing::Sheet examples(const EvaluationResult& result, const metrics::Confusion
       output::warning(std::string(error.what()) + "; left out of the examples");
     }
   }
+  // Empty places, so that all rows are as wide.
+  const drawing::Panel nothing{"", drawing::Canvas({kExample, kExample}, drawing::kPaper)};
+  if (!sheet.panels.empty()) sheet.panels.resize(kExamples, nothing);
   return sheet;
 }
 
