@@ -7,12 +7,15 @@
 #include <limits>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "app/drawing/caption.h"
 #include "app/drawing/chart.h"
 #include "app/drawing/heat_map.h"
 #include "app/drawing/sheet.h"
 #include "app/drawing/theme.h"
+#include "app/output.h"
+#include "vit/error.h"
 #include "vit/file.h"
 #include "vit/text.h"
 
@@ -21,25 +24,68 @@ namespace {
 
 /// Edge of the square in which a photo of the contact sheet stands.
 constexpr int kPanel = 400;
+/// The same where three stand in a row for each of several confusions.
+constexpr int kExample = 320;
+/// Photos of each confusion.
+constexpr std::size_t kExamples = 3;
 
 /// The photo in the middle of a square, so that captions stand in one line.
-drawing::Canvas in_square(const image::Picture& picture) {
+drawing::Canvas in_square(const image::Picture& picture, int edge) {
   const drawing::Canvas photo(picture);
-  const image::Size size = drawing::fitted(picture.size, {kPanel, kPanel});
-  drawing::Canvas square({kPanel, kPanel}, drawing::kPaper);
-  square.draw(photo.resized(size), (kPanel - size.width) / 2, (kPanel - size.height) / 2);
+  const image::Size size = drawing::fitted(picture.size, {edge, edge});
+  drawing::Canvas square({edge, edge}, drawing::kPaper);
+  square.draw(photo.resized(size), (edge - size.width) / 2, (edge - size.height) / 2);
   return square;
 }
 
-drawing::Canvas panel(const EvaluationResult& result, const Mistake& mistake,
-                      const image::Picture& picture, const drawing::Font& font) {
+/// A mistake: the photo, the answer, the truth and the file.
+/// \throws InputError when the photo can't be decoded again
+drawing::Panel panel(const EvaluationResult& result, const Mistake& mistake,
+                     const datasets::LabelledImages& images, const image::DecodeOptions& decode,
+                     const drawing::Font& font, int edge) {
+  const datasets::Sample& sample = images.samples[result.answers.samples[mistake.photo]];
+  const image::Picture picture = datasets::decode(images, sample, decode);
   drawing::Caption caption;
   caption.headline = fmt::format("{} {:.3f}", printable(result.answers.label(mistake.prediction)),
                                  mistake.probability);
   caption.lines = {fmt::format("is {} ({:.3f})", printable(result.answers.label(mistake.truth)),
                                mistake.truth_probability),
                    printable(name_in_folder(result.answers.paths[mistake.photo]))};
-  return drawing::with_caption(in_square(picture), caption, font);
+  return {"", drawing::with_caption(in_square(picture, edge), caption, font)};
+}
+
+drawing::Sheet sheet_of_photos(std::string title, int edge) {
+  drawing::Sheet sheet;
+  sheet.title = std::move(title);
+  sheet.notes = {"what was predicted, with its probability; what it is; the file"};
+  sheet.panel_width = edge;
+  return sheet;
+}
+
+/// The most confident mistakes of one kind, under what they are.
+drawing::Sheet examples(const EvaluationResult& result, const metrics::Confusion& pair,
+                        const datasets::LabelledImages& images, const image::DecodeOptions& decode,
+                        const drawing::Font& font) {
+  drawing::Sheet sheet = sheet_of_photos(
+      fmt::format("{} taken for {}: {} photo{}", printable(result.answers.label(pair.label)),
+                  printable(result.answers.label(pair.predicted)), pair.count,
+                  pair.count == 1 ? "" : "s"),
+      kExample);
+  sheet.columns = kExamples;
+  sheet.panels.reserve(kExamples);
+  for (const Mistake& mistake : result.evaluation.mistakes) {
+    if (mistake.truth != pair.label || mistake.prediction != pair.predicted) continue;
+    if (sheet.panels.size() == kExamples) break;
+    try {
+      sheet.panels.push_back(panel(result, mistake, images, decode, font, kExample));
+    } catch (const InputError& error) {
+      output::warning(std::string(error.what()) + "; left out of the examples");
+    }
+  }
+  // Empty places, so that all rows are as wide.
+  const drawing::Panel nothing{"", drawing::Canvas({kExample, kExample}, drawing::kPaper)};
+  if (!sheet.panels.empty()) sheet.panels.resize(kExamples, nothing);
+  return sheet;
 }
 
 }  // namespace
@@ -88,17 +134,30 @@ drawing::Canvas draw_reliability(const EvaluationResult& result, const drawing::
 drawing::Canvas draw_mistakes(const EvaluationResult& result,
                               const datasets::LabelledImages& images,
                               const image::DecodeOptions& decode, const drawing::Font& font) {
-  drawing::Sheet sheet;
-  sheet.title = fmt::format("The most confident mistakes of {}", printable(result.answers.model));
-  sheet.notes = {"what was predicted, with its probability; what it is; the file"};
-  sheet.panel_width = kPanel;
+  drawing::Sheet sheet = sheet_of_photos(
+      fmt::format("The most confident mistakes of {}", printable(result.answers.model)), kPanel);
   sheet.panels.reserve(result.evaluation.mistakes.size());
   for (const Mistake& mistake : result.evaluation.mistakes) {
-    const datasets::Sample& sample = images.samples[result.answers.samples[mistake.photo]];
-    sheet.panels.push_back(
-        {"", panel(result, mistake, datasets::decode(images, sample, decode), font)});
+    sheet.panels.push_back(panel(result, mistake, images, decode, font, kPanel));
   }
   return drawing::draw(sheet, font);
+}
+
+std::optional<drawing::Canvas> draw_confused(const EvaluationResult& result, std::size_t pairs,
+                                             const datasets::LabelledImages& images,
+                                             const image::DecodeOptions& decode,
+                                             const drawing::Font& font) {
+  if (!result.evaluation.confusion) return std::nullopt;
+  std::vector<drawing::Canvas> sheets;
+  sheets.reserve(pairs);
+  for (const metrics::Confusion& pair :
+       metrics::most_confused(*result.evaluation.confusion, pairs)) {
+    drawing::Sheet sheet = examples(result, pair, images, decode, font);
+    if (!sheets.empty()) sheet.notes.clear();  // said once
+    if (!sheet.panels.empty()) sheets.push_back(drawing::draw(sheet, font));
+  }
+  if (sheets.empty()) return std::nullopt;
+  return drawing::stacked(sheets);
 }
 
 }  // namespace vitascope::app

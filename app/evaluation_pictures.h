@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "app/drawing/canvas.h"
 #include "app/drawing/text.h"
 #include "app/evaluation_result.h"
@@ -20,5 +22,13 @@ drawing::Canvas draw_reliability(const EvaluationResult& result, const drawing::
 drawing::Canvas draw_mistakes(const EvaluationResult& result,
                               const datasets::LabelledImages& images,
                               const image::DecodeOptions& decode, const drawing::Font& font);
+
+/// Of the `pairs` most frequent confusions the most confident mistakes, three side by side, as far
+/// as the evaluation kept them; nothing where none was made. A photo that can't be decoded again is
+/// left out.
+std::optional<drawing::Canvas> draw_confused(const EvaluationResult& result, std::size_t pairs,
+                                             const datasets::LabelledImages& images,
+                                             const image::DecodeOptions& decode,
+                                             const drawing::Font& font);
 
 }  // namespace vitascope::app

@@ -59,28 +59,6 @@ std::string classes_text(const EvaluationResult& result) {
   return text;
 }
 
-/// Pairs of classes that are taken for one another, the most frequent first.
-std::string confusions_text(const ConfusionTable& table) {
-  struct Pair {
-    std::int64_t count;
-    std::size_t truth, prediction;
-  };
-  std::vector<Pair> pairs;
-  const std::size_t n = table.labels.size();
-  for (std::size_t cell = 0; cell < n * n; ++cell)
-    if (cell / n != cell % n && table.counts[cell] > 0)
-      pairs.push_back({table.counts[cell], cell / n, cell % n});
-  if (pairs.empty()) return "";
-  std::ranges::stable_sort(pairs, std::ranges::greater(), &Pair::count);
-  pairs.resize(std::min(pairs.size(), kConfusionsShown));
-  std::string text = "\nmost often confused\n";
-  for (const Pair& pair : pairs)
-    text +=
-        fmt::format("  {:>6}  {} taken for {}\n", pair.count, printable(table.labels[pair.truth]),
-                    printable(table.labels[pair.prediction]));
-  return text;
-}
-
 /// Columns are numbered as rows are: names would not fit.
 std::string matrix_text(const ConfusionTable& table) {
   const std::size_t n = table.labels.size();
@@ -169,6 +147,17 @@ ConfusionTable confusion_table(const EvaluationResult& result) {
   return table;
 }
 
+std::string confusions_text(const Answers& answers, const metrics::ConfusionMatrix& confusion,
+                            std::size_t most) {
+  std::string text;
+  for (const metrics::Confusion& pair : metrics::most_confused(confusion, most)) {
+    text +=
+        fmt::format("  {:>6}  {} taken for {}\n", pair.count, printable(answers.label(pair.label)),
+                    printable(answers.label(pair.predicted)));
+  }
+  return text;
+}
+
 std::string subject_text(const EvaluationResult& result) {
   const auto& classes = result.evaluation.classes;
   const auto shown = std::ranges::count_if(
@@ -187,8 +176,10 @@ std::string evaluation_text(const EvaluationResult& result) {
                                  subject_text(result));
   text += figures_text(result) + classes_text(result);
   if (result.evaluation.confusion) {
-    const ConfusionTable table = confusion_table(result);
-    text += confusions_text(table) + matrix_text(table);
+    const std::string confusions =
+        confusions_text(result.answers, *result.evaluation.confusion, kConfusionsShown);
+    if (!confusions.empty()) text += "\nmost often confused\n" + confusions;
+    text += matrix_text(confusion_table(result));
   }
   if (result.evaluation.comparison) text += comparison_text(result);
   return text;

@@ -34,6 +34,10 @@ struct ConfusionTable {
 /// Of an evaluation of one label a photo.
 ConfusionTable confusion_table(const EvaluationResult& result);
 
+/// Classes that are taken for one another, a line each, the most frequent first; empty without any.
+std::string confusions_text(const Answers& answers, const metrics::ConfusionMatrix& confusion,
+                            std::size_t most);
+
 /// "109 photos of validation, 16 classes, 2 failed".
 std::string subject_text(const EvaluationResult& result);
 

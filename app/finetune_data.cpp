@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -86,6 +87,21 @@ std::string plural(std::size_t count, const char* what) {
 
 }  // namespace
 
+Answers answers_of(const LabelledImages& images,
+                   const std::map<std::size_t, std::vector<double>>& logits_of) {
+  Answers answers;
+  answers.labels = images.classes;
+  answers.sigmoid = answers.multi_label = images.multi_label;
+  for (const auto& [index, logits] : logits_of) {
+    const datasets::Sample& sample = images.samples[index];
+    answers.samples.push_back(index);
+    answers.paths.push_back(sample.path);
+    answers.truth.emplace_back(sample.labels.begin(), sample.labels.end());
+    answers.logits.insert(answers.logits.end(), logits.begin(), logits.end());
+  }
+  return answers;
+}
+
 std::shared_ptr<const LabelledImages> open_training_data(const FinetuneOptions& options) {
   auto images = std::make_shared<LabelledImages>();
   try {
@@ -107,9 +123,10 @@ std::shared_ptr<const LabelledImages> open_training_data(const FinetuneOptions& 
   if (datasets::samples_of(*images, Split::train).empty()) {
     throw UsageError(printable(options.data) + ": holds no photos to learn from");
   }
+  if (options.run.quiet) return images;
   for (const std::string& note : images->notes) output::note(note);
   for (const std::string& line : datasets::uneven_classes(*images)) output::warning(line);
-  if (!options.run.quiet) output::print(describe_data(*images));
+  output::print(describe_data(*images));
   return images;
 }
 
@@ -213,30 +230,27 @@ std::optional<train::Batch> FinetuneData::next() {
   return batch_of(std::move(*loaded));
 }
 
-train::Metrics FinetuneData::validate(const model::VisionTransformer& network,
-                                      kernels::Backend backend) const {
+Validation FinetuneData::validate(const model::VisionTransformer& network,
+                                  kernels::Backend backend) const {
   return measure(network, backend, held_out_);
 }
 
-std::optional<train::Metrics> FinetuneData::test(const model::VisionTransformer& network,
-                                                 kernels::Backend backend) const {
+std::optional<Validation> FinetuneData::test(const model::VisionTransformer& network,
+                                             kernels::Backend backend) const {
   const std::vector<std::size_t> samples = datasets::samples_of(*images_, Split::test);
   if (samples.empty()) return std::nullopt;
   return measure(network, backend, samples);
 }
 
-train::Metrics FinetuneData::measure(const model::VisionTransformer& network,
-                                     kernels::Backend backend,
-                                     const std::vector<std::size_t>& samples) const {
+Validation FinetuneData::measure(const model::VisionTransformer& network, kernels::Backend backend,
+                                 const std::vector<std::size_t>& samples) const {
   datasets::TrainingLoader loader(images_, samples, validation_, options_);
   const at::Device device = device_of(network);
   const train::LossOptions loss{.kind = images_->multi_label ? train::LossKind::binary
                                                              : train::LossKind::cross_entropy};
   double sum = 0;
   std::int64_t right = 0;
-  std::int64_t count = 0;
-  std::vector<double> scores;
-  std::vector<std::vector<std::int64_t>> labels;
+  std::map<std::size_t, std::vector<double>> logits_of;  // by sample: they come in another order
   while (std::optional<datasets::TrainingBatch> loaded = loader.next()) {
     const std::vector<std::size_t> together = loaded->samples;
     const train::Batch batch = batch_of(std::move(*loaded));
@@ -245,23 +259,21 @@ train::Metrics FinetuneData::measure(const model::VisionTransformer& network,
         network.forward(batch.pixels.to(device), {.backend = backend}).logits.cpu();
     sum += train::sample_losses(logits, batch.targets, loss).values.sum().item<double>();
     right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<std::int64_t>();
-    count += std::ssize(together);
-    if (!images_->multi_label) continue;
-    append(scores, logits);
-    for (const std::size_t sample : together) {
-      const std::vector<int>& of_sample = images_->samples[sample].labels;
-      labels.emplace_back(of_sample.begin(), of_sample.end());
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      append(logits_of[together[i]], logits[static_cast<std::int64_t>(i)]);
     }
   }
-  if (count == 0) throw FailureError("none of the photos to measure by can be decoded");
-  train::Metrics metrics{{"loss", sum / static_cast<double>(count)},
-                         {"accuracy", static_cast<double>(right) / static_cast<double>(count)}};
+  if (logits_of.empty()) throw FailureError("none of the photos to measure by can be decoded");
+  Validation result{.metrics = {}, .answers = answers_of(*images_, logits_of)};
+  const auto count = static_cast<double>(logits_of.size());
+  result.metrics = {{"loss", sum / count}, {"accuracy", static_cast<double>(right) / count}};
   if (images_->multi_label) {
-    const auto classes = static_cast<std::int64_t>(images_->classes.size());
-    const auto precisions = metrics::average_precisions(metrics::Scores(scores, classes), labels);
-    metrics["map"] = metrics::mean_average_precision(precisions).value_or(0);
+    const Answers& answers = result.answers;
+    const auto precisions = metrics::average_precisions(
+        metrics::Scores(answers.logits, answers.classes()), answers.truth);
+    result.metrics["map"] = metrics::mean_average_precision(precisions).value_or(0);
   }
-  return metrics;
+  return result;
 }
 
 }  // namespace vitascope::app

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/evaluation.h"
 #include "app/finetune_options.h"
 #include "datasets/labelled_images.h"
 #include "datasets/training_loader.h"
@@ -32,6 +34,17 @@ std::string data_fingerprint(const datasets::LabelledImages& images);
 /// What the loss weighs the classes with, or an undefined tensor.
 at::Tensor class_weights(const FinetuneOptions& options, const datasets::LabelledImages& images);
 
+/// The answers to samples, in the order of the data.
+/// \param logits_of by sample
+Answers answers_of(const datasets::LabelledImages& images,
+                   const std::map<std::size_t, std::vector<double>>& logits_of);
+
+/// What a network makes of the photos of validation.
+struct Validation {
+  train::Metrics metrics;
+  Answers answers;
+};
+
 /// The photos as a trainer wants them.
 class FinetuneData {
  public:
@@ -43,11 +56,11 @@ class FinetuneData {
   std::optional<train::Batch> next();
 
   /// `accuracy` and `loss` (without smoothing), with several labels a photo `map` too, over the
-  /// photos of validation.
-  train::Metrics validate(const model::VisionTransformer& network, kernels::Backend backend) const;
-  /// The same over the photos for testing; nothing where the data has none.
-  std::optional<train::Metrics> test(const model::VisionTransformer& network,
-                                     kernels::Backend backend) const;
+  /// photos of validation; and the answers to them.
+  Validation validate(const model::VisionTransformer& network, kernels::Backend backend) const;
+  /// The same of the photos for testing; nothing where the data has none.
+  std::optional<Validation> test(const model::VisionTransformer& network,
+                                 kernels::Backend backend) const;
 
   std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
   /// [B, 3, H, W] of a full batch.
@@ -60,8 +73,8 @@ class FinetuneData {
 
  private:
   train::Batch batch_of(datasets::TrainingBatch loaded) const;
-  train::Metrics measure(const model::VisionTransformer& network, kernels::Backend backend,
-                         const std::vector<std::size_t>& samples) const;
+  Validation measure(const model::VisionTransformer& network, kernels::Backend backend,
+                     const std::vector<std::size_t>& samples) const;
 
   std::shared_ptr<const datasets::LabelledImages> images_;
   datasets::PhotoRecipe validation_;

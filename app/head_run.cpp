@@ -1,14 +1,18 @@
 #include "app/head_run.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "app/finetune_data.h"
 #include "app/head_training.h"
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "app/run_folder.h"
+#include "app/training_report.h"
 #include "vit/text.h"
 
 namespace vitascope::app {
@@ -67,9 +71,21 @@ LogRow log_row(const HeadTraining& training, const HeadTrainingOptions& options,
           .best = true};
 }
 
+std::map<std::size_t, std::vector<double>> logits_of(const HeadTraining& training) {
+  const at::Tensor logits = training.held_out_logits.to(at::kDouble).contiguous();
+  const auto* row = logits.const_data_ptr<double>();
+  std::map<std::size_t, std::vector<double>> result;
+  for (const std::size_t sample : training.held_out) {
+    result[sample].assign(row, row + logits.size(1));
+    row += logits.size(1);
+  }
+  return result;
+}
+
 }  // namespace
 
-int run_head(const FinetuneOptions& options, const std::string& recipe) {
+int run_head(const FinetuneOptions& options, const std::string& recipe,
+             std::vector<OptionValue> changed) {
   const auto images = open_training_data(options);
   RunOptions exact = options.run;
   exact.precision = "fp32";  // the weights that are saved; photos see those of --precision
@@ -93,10 +109,16 @@ int run_head(const FinetuneOptions& options, const std::string& recipe) {
     return 130;
   }
   folder.write_model(*training.model);
-  folder.cut_log(0);
-  folder.log(log_row(training, how, images->multi_label));
   if (!options.run.quiet) output::print(summary(training, images->multi_label));
-  output::print(done_line(folder, "done; the model is"));
+  TrainingReport report({.options = options,
+                         .changed = std::move(changed),
+                         .images = images,
+                         .fingerprint = data_fingerprint(*images),
+                         .folder = folder.path()});
+  report.begin(0, 0);
+  report.log(log_row(training, how, images->multi_label));
+  report.describe(*training.model, answers_of(*images, logits_of(training)));
+  report.end(train::Ending::finished, how.head.steps);
   return 0;
 }
 

@@ -142,6 +142,12 @@ HeadTraining train_head(const FrozenModel& model,
   const at::Tensor logits = result.trained.head.logits(training.features);
   const auto loss = train::sample_losses(logits, training.targets, options.head.loss);
   result.training_loss = loss.mean().item<double>();
+  result.held_out_logits = result.trained.head.logits(validation.features);
+  for (const std::size_t row : features.samples) {
+    if (images->samples[samples[row]].split == Split::validation) {
+      result.held_out.push_back(samples[row]);
+    }
+  }
   result.training_score = train::validation_score(logits, training.targets, images->multi_label);
   result.neighbours = neighbour_scores(training, validation, options, images->multi_label);
   result.head_seconds = seconds_since(head_start);

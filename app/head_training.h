@@ -35,6 +35,8 @@ struct HeadTraining {
   train::TrainedHead trained;
   std::vector<NeighbourScore> neighbours;
   double training_loss = 0, training_score = 0;  ///< of the chosen head; as its figures are
+  std::vector<std::size_t> held_out;             ///< samples of validation that could be used
+  at::Tensor held_out_logits;                    ///< [held_out, K], of the chosen head
   std::size_t training = 0, validation = 0;      ///< photos that were used
   std::size_t computed = 0;                      ///< of these, not from the cache
   int failed = 0;                                ///< photos that were named and left out

@@ -18,6 +18,8 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+}  // namespace
+
 std::string duration_text(double seconds) {
   const long whole = std::lround(seconds);
   if (whole < 100) return fmt::format("{} s", whole);
@@ -25,13 +27,12 @@ std::string duration_text(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-}  // namespace
-
 std::string progress_text(std::size_t done, std::size_t total, double seconds) {
   std::string text = fmt::format("{}/{}", done, total);
   if (done == 0 || seconds <= 0) return text;
   const double rate = static_cast<double>(done) / seconds;
-  text += fmt::format(", {:.1f} a second", rate);
+  text +=
+      rate < 1 ? fmt::format(", {:.1f} s each", 1 / rate) : fmt::format(", {:.1f} a second", rate);
   if (done < total)
     text += ", " + duration_text(static_cast<double>(total - done) / rate) + " left";
   return text;
@@ -50,11 +51,15 @@ Progress::Progress(std::size_t total, std::FILE* stream, bool terminal,
       last_(start_) {}
 
 void Progress::show(std::size_t done) {
+  show(done, [&] { return progress_text(done, total_, clock_() - start_); });
+}
+
+void Progress::show(std::size_t done, const std::function<std::string()>& text_of) {
   if (stream_ == nullptr || total_ < 2) return;
   const double now = clock_();
   if (now - last_ < (terminal_ ? kBarSeconds : kLineSeconds)) return;
   last_ = now;
-  const std::string text = progress_text(done, total_, now - start_);
+  const std::string text = text_of();
   if (!terminal_) {
     std::fprintf(stream_, "vitascope: %s\n", text.c_str());
     return;

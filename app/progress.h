@@ -26,6 +26,8 @@ class Progress {
 
   /// `done` steps are done; draws when it is time to.
   void show(std::size_t done);
+  /// The same with a text of the caller's.
+  void show(std::size_t done, const std::function<std::string()>& text);
 
   /// Removes the bar, so that other output can begin in the first column.
   void clear();
@@ -40,7 +42,11 @@ class Progress {
   bool drawn_ = false;
 };
 
-/// "  37/500, 14.8 a second, 31 s left".
+/// "37/500, 14.8 a second, 31 s left"; where one takes longer than a second, "3/8, 12.4 s each, 62
+/// s left".
 std::string progress_text(std::size_t done, std::size_t total, double seconds);
+
+/// "42 s", "26 min", "5.3 h".
+std::string duration_text(double seconds);
 
 }  // namespace vitascope::app

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "app/output.h"
 #include "app/recipe_file.h"
@@ -90,15 +91,17 @@ std::string yaml_list(const std::vector<std::string>& values) {
   return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
+std::string default_text(const CLI::Option& option) {
+  if (is_flag(option)) return "false";
+  const std::string value = option.get_default_str();
+  if (value.empty() || value == "[]") return "null";
+  const bool is_bare_list = option.get_items_expected_max() > 1 && !value.starts_with('[');
+  // CLI11 puts spaces between the items of a default.
+  return is_bare_list ? yaml_list(CLI::detail::split(value, ' ')) : yaml_scalar(value);
+}
+
 std::string value_text(const CLI::Option& option) {
-  if (option.count() == 0) {
-    if (is_flag(option)) return "false";
-    const std::string value = option.get_default_str();
-    if (value.empty() || value == "[]") return "null";
-    const bool is_bare_list = option.get_items_expected_max() > 1 && !value.starts_with('[');
-    // CLI11 puts spaces between the items of a default.
-    return is_bare_list ? yaml_list(CLI::detail::split(value, ' ')) : yaml_scalar(value);
-  }
+  if (option.count() == 0) return default_text(option);
   if (option.get_items_expected_max() <= 1) return yaml_scalar(option.results().back());
   return yaml_list(option.results());
 }
@@ -184,6 +187,17 @@ std::string config_text(CLI::App& command, const Sources& sources) {
                         source == sources.end() ? "default" : source->second);
   }
   return text;
+}
+
+std::vector<OptionValue> changed_options(CLI::App& command) {
+  std::vector<OptionValue> changed;
+  for (const CLI::Option* option : recipe_options(command)) {
+    std::string value = value_text(*option);
+    if (value != default_text(*option)) {
+      changed.push_back({option->get_single_name(), std::move(value)});
+    }
+  }
+  return changed;
 }
 
 }  // namespace vitascope::app

@@ -35,6 +35,14 @@ std::vector<CLI::Option*> recipe_options(CLI::App& command);
 /// All values as YAML, the source of each in a comment.
 std::string config_text(CLI::App& command, const Sources& sources);
 
+/// An option and its value as YAML.
+struct OptionValue {
+  std::string name, value;
+};
+
+/// The options whose value is not the default, in the order of --help.
+std::vector<OptionValue> changed_options(CLI::App& command);
+
 /// True for an option that takes no value.
 bool is_flag(const CLI::Option& option);
 

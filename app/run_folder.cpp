@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "vit/error.h"
 #include "vit/file.h"
@@ -17,23 +14,6 @@ namespace vitascope::app {
 namespace {
 
 namespace fs = std::filesystem;
-using OrderedJson = nlohmann::ordered_json;
-
-constexpr std::size_t kLargestLog = 64u << 20;
-
-std::string text_of(const LogRow& row) {
-  OrderedJson json{{"epoch", row.epoch},
-                   {"step", row.step},
-                   {"train_loss", row.loss},
-                   {"train_accuracy", row.accuracy}};
-  for (const auto& [name, value] : row.validation) json["val_" + name] = value;
-  json["rate"] = row.rate;
-  json["images_per_second"] = row.images_per_second;
-  json["waiting"] = row.waiting;
-  json["peak_memory"] = row.memory;
-  json["best"] = row.best;
-  return json.dump();
-}
 
 }  // namespace
 
@@ -76,50 +56,6 @@ void RunFolder::write_recipe(const std::string& text) const {
   write_file(path_ + "/recipe.yaml", /*force=*/true, text);
 }
 
-void RunFolder::cut_log(std::int64_t epochs) {
-  lines_.clear();
-  const std::string path = path_ + "/log.jsonl";
-  if (epochs > 0 && fs::exists(path)) {
-    std::istringstream log(read_file(path, kLargestLog));
-    for (std::string line; std::getline(log, line);) {
-      if (std::ssize(lines_) < epochs) lines_.push_back(line);
-    }
-  }
-  write_log();
-}
-
-void RunFolder::log(const LogRow& row) {
-  lines_.push_back(text_of(row));
-  write_log();
-}
-
-/// Whole files each time: a log is small, and a torn line helps nobody.
-void RunFolder::write_log() const {
-  std::string jsonl;
-  std::string csv;
-  for (const std::string& line : lines_) {
-    jsonl += line;
-    jsonl += '\n';
-    const OrderedJson json = OrderedJson::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object()) continue;
-    std::string header;
-    std::string values;
-    for (const auto& [key, value] : json.items()) {
-      if (!header.empty()) {
-        header += ',';
-        values += ',';
-      }
-      header += key;
-      values += value.dump();
-    }
-    if (csv.empty()) csv = header + '\n';
-    csv += values;
-    csv += '\n';
-  }
-  write_file(path_ + "/log.jsonl", /*force=*/true, jsonl);
-  write_file(path_ + "/log.csv", /*force=*/true, csv);
-}
-
 void RunFolder::write_model(const weights::Model& model) const {
   weights::update_model(model, path_, layout_for(model));
 }
@@ -128,11 +64,6 @@ void RunFolder::write_adapter(const weights::Model& model) const {
   fs::create_directories(path_ + "/adapter");
   train::save_adapter({model.network, model.labels}, path_ + "/adapter/adapter.safetensors",
                       /*force=*/true);
-}
-
-std::string done_line(const RunFolder& folder, const char* what) {
-  return fmt::format("{} {}: vitascope classify PHOTO --model {}\n", what, printable(folder.path()),
-                     printable(folder.path()));
 }
 
 weights::Layout layout_for(const weights::Model& model) {

@@ -2,27 +2,14 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "vit/train/checkpoint.h"
-#include "vit/train/trainer.h"
 #include "vit/weights/model_directory.h"
 
 /// \file
-/// What a run of training leaves on disk: RUN opens as the best model; beside it lie the recipe, a
-/// log and the checkpoints.
+/// What a run of training leaves on disk: RUN opens as the best model; beside it lie the recipe
+/// and the checkpoints; `run_log` and `training_report` add what people read.
 namespace vitascope::app {
-
-/// A line of the log.
-struct LogRow {
-  std::int64_t epoch = 0;  ///< from 1
-  std::int64_t step = 0;
-  double loss = 0, accuracy = 0;  ///< of training
-  train::Metrics validation;
-  double rate = 0, images_per_second = 0, waiting = 0;
-  double memory = 0;  ///< the most so far, in bytes
-  bool best = false;
-};
 
 /// The folder of one run.
 class RunFolder {
@@ -42,11 +29,6 @@ class RunFolder {
   /// Writes the recipe as it is run.
   void write_recipe(const std::string& text) const;
 
-  /// Drops what the log says of epochs after the first `epochs`, which will come again.
-  void cut_log(std::int64_t epochs);
-  /// Adds a line to log.csv and log.jsonl.
-  void log(const LogRow& row);
-
   /// Replaces the model.
   void write_model(const weights::Model& model) const;
   /// Writes adapter/adapter.safetensors.
@@ -56,15 +38,9 @@ class RunFolder {
 
  private:
   std::string checkpoints() const { return path_ + "/checkpoints"; }
-  void write_log() const;
 
   std::string path_;
-  std::vector<std::string> lines_;  ///< of log.jsonl
 };
-
-/// Where the model is and how to use it, a line.
-/// \param what how the run ended
-std::string done_line(const RunFolder& folder, const char* what);
 
 /// Which layout can hold a model: transformers' where it can, else timm's, else our own.
 /// \throws UsageError when none can

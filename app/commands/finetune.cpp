@@ -1,10 +1,10 @@
 #include "app/commands/finetune.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,26 +13,21 @@
 #include <string>
 #include <utility>
 
+#include "app/device.h"
 #include "app/finetune_data.h"
 #include "app/finetune_options.h"
 #include "app/head_run.h"
 #include "app/interrupt.h"
 #include "app/measure.h"
 #include "app/output.h"
-#include "app/progress.h"
 #include "app/recipe.h"
 #include "app/run_folder.h"
+#include "app/training_report.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
 namespace vitascope::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Of all random numbers but those of the loader: the head and LoRA draw from streams of their own.
 enum class Stream : std::uint64_t { head = 1, lora = 2, scratch = 3 };
@@ -116,7 +111,7 @@ void require_same_recipe(const std::string& before, const std::string& now) {
 /// A run from its options to its end.
 class Run {
  public:
-  Run(const FinetuneOptions& options, std::string recipe)
+  Run(const FinetuneOptions& options, std::string recipe, std::vector<OptionValue> changed)
       : options_(options),
         recipe_(std::move(recipe)),
         images_(open_training_data(options)),
@@ -124,7 +119,11 @@ class Run {
         folder_(options.output, options.resume, options.force),
         data_(images_, *model_.specification, options, thread_count(options.run)),
         trainer_(model_.network, trainer_options_with_data(), hooks()),
-        progress_(std::make_unique<Progress>(total_steps(), options.run.quiet)) {}
+        report_({.options = options,
+                 .changed = std::move(changed),
+                 .images = images_,
+                 .fingerprint = data_fingerprint(*images_),
+                 .folder = folder_.path()}) {}
 
   int run() {
     resume();
@@ -135,17 +134,11 @@ class Run {
     folder_.write_recipe(recipe_);
     expect_memory();
     const auto ending = trainer_.run();
-    progress_->clear();
-    if (ending == train::Ending::interrupted) {
-      output::note(fmt::format("saved after step {}; 'vitascope finetune ... --resume' goes on",
-                               trainer_.step()));
-      return 130;
-    }
-    print_test();
-    output::print(done_line(folder_, ending == train::Ending::early
-                                         ? "no better epoch came, so it ended early; the best is"
-                                         : "done; the best is"));
-    return 0;
+    const bool interrupted = ending == train::Ending::interrupted;
+    if (!interrupted && !report_.described()) describe_kept();
+    if (!interrupted) print_test();
+    report_.end(ending, trainer_.step());
+    return interrupted ? 130 : 0;
   }
 
  private:
@@ -158,10 +151,11 @@ class Run {
     ModelOptions saved;
     saved.model = folder_.path();
     const weights::Model best = open_model(saved, run, /*pack=*/false);
-    const auto metrics = data_.test(best.network, kernels::parse_backend(run.attention));
-    if (!metrics) return;
+    const auto tested = data_.test(best.network, kernels::parse_backend(run.attention));
+    if (!tested) return;
     std::string line = "test:";
-    for (const auto& [name, value] : *metrics) line += fmt::format(" {} {:.4f}", name, value);
+    for (const auto& [name, value] : tested->metrics)
+      line += fmt::format(" {} {:.4f}", name, value);
     output::print(line + "\n");
   }
 
@@ -175,27 +169,30 @@ class Run {
     return result;
   }
 
-  std::size_t total_steps() const {
+  kernels::Backend backend() const { return kernels::parse_backend(options_.run.attention); }
+
+  /// Photos that were learned from in the epoch under way, which a run goes on with.
+  std::int64_t photos_of_epoch() const {
     const std::int64_t batches = data_.batches();
     const std::int64_t steps = (batches + options_.accumulation - 1) / options_.accumulation;
-    return static_cast<std::size_t>(steps * options_.epochs);
+    return (trainer_.step() - trainer_.epoch() * steps) * options_.accumulation *
+           options_.run.batch_size;
   }
 
   train::TrainerHooks hooks() {
     train::TrainerHooks hooks;
     hooks.next = [this] { return data_.next(); };
     hooks.validate = [this](const model::VisionTransformer& network) {
-      trained_seconds_ = seconds_since(epoch_start_);
-      waiting_ = data_.waiting_share();
-      return data_.validate(network, kernels::parse_backend(options_.run.attention));
+      report_.validating(data_.waiting_share());
+      Validation validation = data_.validate(network, backend());
+      answers_ = std::move(validation.answers);
+      return validation.metrics;
     };
     hooks.request = [this] {
       if (interrupt_.requested()) return train::Request::stop;
       return save_signal_.take() ? train::Request::save : train::Request::none;
     };
-    hooks.on_step = [this](const train::StepReport& report) {
-      progress_->show(static_cast<std::size_t>(report.step));
-    };
+    hooks.on_step = [this](const train::StepReport& report) { report_.step(report); };
     hooks.on_epoch = [this](const train::EpochReport& report) { finish_epoch(report); };
     hooks.save = [this](train::Checkpoint checkpoint, std::int64_t step) {
       const datasets::LoaderState loader = data_.state();
@@ -206,6 +203,7 @@ class Run {
       checkpoint.texts["data"] = data_fingerprint(*images_);
       checkpoint.texts["program"] = VITASCOPE_VERSION;
       folder_.save(checkpoint, step);
+      report_.saved();
     };
     return hooks;
   }
@@ -213,7 +211,7 @@ class Run {
   void resume() {
     std::optional<train::Checkpoint> checkpoint;
     if (options_.resume) checkpoint = folder_.checkpoint();
-    if (options_.resume && !checkpoint) {
+    if (options_.resume && !checkpoint && !options_.run.quiet) {
       output::note(printable(folder_.path()) + " has no checkpoint yet: the run begins anew");
     }
     if (checkpoint) {
@@ -229,12 +227,20 @@ class Run {
       trainer_.restore(*checkpoint);
       data_.restore({nlohmann::json::parse(checkpoint->text("loader")).at("name"),
                      checkpoint->text("loader position")});
-      output::note(
-          fmt::format("goes on in epoch {} after step {}", trainer_.epoch() + 1, trainer_.step()));
+      if (!options_.run.quiet) {
+        output::note(fmt::format("goes on in epoch {} after step {}", trainer_.epoch() + 1,
+                                 trainer_.step()));
+      }
     }
-    folder_.cut_log(trainer_.epoch());
-    first_step_ = trainer_.step();
-    start_ = epoch_start_ = Clock::now();
+    report_.begin(trainer_.epoch(), photos_of_epoch());
+  }
+
+  /// The best model, which was found before this process began.
+  void describe_kept() {
+    const c10::InferenceMode guard;
+    weights::Model kept = weights::open_model(folder_.path());
+    move_to(kept.network, device_of(model_.network));
+    report_.describe(kept, data_.validate(kept.network, backend()).answers);
   }
 
   /// Says before the first step what training will take, so that nobody waits for it to fail.
@@ -260,45 +266,15 @@ class Run {
   }
 
   void finish_epoch(const train::EpochReport& report) {
-    if (report.best) {
-      weights::Model best = model_;
-      best.network = report.network;
-      if (options_.method == "lora") folder_.write_adapter(best);
-      train::merge_lora(best.network);
-      for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
-      folder_.write_model(best);
-    }
-    const auto samples = static_cast<double>(report.sums.samples);
-    const LogRow row{.epoch = report.epoch + 1,
-                     .step = report.step,
-                     .loss = report.sums.loss / report.sums.weight,
-                     .accuracy = static_cast<double>(report.sums.right) / samples,
-                     .validation = report.metrics,
-                     .rate = report.rate,
-                     .images_per_second = samples / trained_seconds_,
-                     .waiting = waiting_,
-                     .memory = static_cast<double>(peak_memory()),
-                     .best = report.best};
-    folder_.log(row);
-    progress_->clear();
-    if (!options_.run.quiet) output::print(epoch_line(row));
-    if (expected_memory_ > 0 && options_.run.verbose) {
-      output::note(fmt::format("memory so far at most {}, expected {}", byte_count(peak_memory()),
-                               byte_count(expected_memory_)));
-    }
-    epoch_start_ = Clock::now();
-  }
-
-  std::string epoch_line(const LogRow& row) const {
-    std::string line =
-        fmt::format("epoch {}/{}  loss {:.4f}  accuracy {:.3f}  validation:", row.epoch,
-                    options_.epochs, row.loss, row.accuracy);
-    for (const auto& [name, value] : row.validation) line += fmt::format(" {} {:.4f}", name, value);
-    const double done = static_cast<double>(row.step - first_step_);
-    const double left = static_cast<double>(total_steps()) - static_cast<double>(row.step);
-    return fmt::format("{}  rate {:.2e}  {:.1f} images/s  waiting {:.0f}%  {:.0f} min left{}\n",
-                       line, row.rate, row.images_per_second, 100 * row.waiting,
-                       seconds_since(start_) / done * left / 60, row.best ? "  best" : "");
+    if (!report.best) return report_.epoch(report);
+    weights::Model best = model_;
+    best.network = report.network;
+    if (options_.method == "lora") folder_.write_adapter(best);
+    train::merge_lora(best.network);
+    for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
+    folder_.write_model(best);
+    report_.epoch(report);
+    report_.describe(best, std::move(answers_));
   }
 
   const FinetuneOptions& options_;
@@ -310,22 +286,25 @@ class Run {
   RunFolder folder_;
   FinetuneData data_;
   train::Trainer trainer_;
-  std::unique_ptr<Progress> progress_;
-  Clock::time_point start_ = Clock::now(), epoch_start_ = start_;
-  std::int64_t first_step_ = 0, expected_memory_ = 0;
-  double trained_seconds_ = 0, waiting_ = 0;
+  TrainingReport report_;
+  Answers answers_;  ///< of the last validation
+  std::int64_t expected_memory_ = 0;
 };
 
 int finetune(const FinetuneOptions& options, CLI::App& command) {
   check_finetune_options(options);
-  if (options.method == "head") return run_head(options, config_text(command, {}));
-  Run run(options, config_text(command, {}));
+  std::vector<OptionValue> changed = changed_options(command);
+  if (options.method == "head") {
+    return run_head(options, config_text(command, {}), std::move(changed));
+  }
+  Run run(options, config_text(command, {}), std::move(changed));
   return run.run();
 }
 
 constexpr const char* kExamples =
-    R"(RUN opens as the best model. It also holds recipe.yaml, log.csv, log.jsonl, checkpoints/ and, for
-lora, adapter/. Ctrl-C or SIGTERM finish the step, save and exit with 130; SIGUSR1 saves and goes on;
+    R"(RUN opens as the best model. It also holds README.md (the model card), confusions.png (what is taken
+for what), curves.png, recipe.yaml, log.csv, log.jsonl, an event file for TensorBoard, checkpoints/
+and, for lora, adapter/. Ctrl-C or SIGTERM finish the step, save and exit with 130; SIGUSR1 saves and goes on;
 --resume continues bit by bit.
 
 Examples:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/drawing/theme.h"
 #include "vit/image/resize.h"
 
 namespace vitascope::drawing {
@@ -93,6 +94,21 @@ image::Size fitted(image::Size size, image::Size room) {
     return std::clamp(rounded(side * scale), 1, std::max(most, 1));
   };
   return {scaled(size.width, room.width), scaled(size.height, room.height)};
+}
+
+Canvas stacked(const std::vector<Canvas>& pictures) {
+  image::Size size;
+  for (const Canvas& picture : pictures) {
+    size.width = std::max(size.width, picture.size().width);
+    size.height += picture.size().height;
+  }
+  Canvas result(size, kPaper);
+  int top = 0;
+  for (const Canvas& picture : pictures) {
+    result.draw(picture, 0, top);
+    top += picture.size().height;
+  }
+  return result;
 }
 
 }  // namespace vitascope::drawing

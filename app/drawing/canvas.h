@@ -73,4 +73,7 @@ Area intersection(const Area& a, const Area& b);
 /// The largest size of the same aspect that fits into `room`; at least one pixel each way.
 image::Size fitted(image::Size size, image::Size room);
 
+/// Pictures one below the other, at the left edge of paper as wide as the widest.
+Canvas stacked(const std::vector<Canvas>& pictures);
+
 }  // namespace vitascope::drawing

@@ -145,6 +145,22 @@ void draw_series(Page& page, const std::vector<Series>& all, const Area& plot, c
   }
 }
 
+/// Names stand on the side where there is more room.
+void draw_marks(Page& page, const std::vector<Mark>& marks, const Area& plot, const Scale& x,
+                const Font& font) {
+  for (const Mark& mark : marks) {
+    const double at = x.pixel(mark.x);
+    const double bottom = plot.top + plot.height;
+    for (const auto& dot :
+         dashes({{at, static_cast<double>(plot.top)}, {at, bottom}}, page.text / 4)) {
+      stroke(page.canvas, plot, dot, page.text / 10, kInk);
+    }
+    const bool left = at > plot.left + plot.width / 2.0;
+    font.draw(page.canvas, plot, {at + (left ? -0.4 : 0.4) * page.text, bottom - 0.5 * page.text},
+              mark.name, page.text, kInk, left ? Align::right : Align::left);
+  }
+}
+
 }  // namespace
 
 Canvas draw(const LineChart& chart, image::Size size, const Font& font) {
@@ -179,6 +195,7 @@ Canvas draw(const LineChart& chart, image::Size size, const Font& font) {
   draw_horizontal_axis(page.canvas, plot, x, chart.x.label, font, text, false);
   page.canvas.fill({plot.left, bottom - 1, plot.width, 1}, kMuted);
   draw_series(page, chart.series, plot, x, y);
+  draw_marks(page, chart.marks, plot, x, font);
   return page.canvas;
 }
 

@@ -14,7 +14,8 @@ namespace vitascope::drawing {
 /// What an axis is about.
 struct Axis {
   std::string label;
-  std::optional<Range> range;  ///< without one: that of the data, out to round numbers
+  std::optional<Range> range{};  ///< without one: that of the data, out to round numbers
+  bool whole = false;            ///< it counts something: numbers between whole ones mean nothing
 };
 
 /// One line of a chart.
@@ -24,11 +25,18 @@ struct Series {
   bool control = false;       ///< what the others are compared with: grey and dashed
 };
 
+/// A place on the horizontal axis that is worth a name.
+struct Mark {
+  double x = 0;
+  std::string name;
+};
+
 /// Lines over two axes, with a legend where there is more than one.
 struct LineChart {
   std::string title;
   Axis x, y;
   std::vector<Series> series;
+  std::vector<Mark> marks{};  ///< dotted upright lines, their names beside them
 };
 
 /// One bar of a chart.

@@ -35,9 +35,20 @@ double widest(const std::vector<std::string>& names, const Font& font, double te
   return width;
 }
 
+namespace {
+
+/// As many round numbers as there is room for; of an axis that counts, whole ones only.
+Ticks ticks_of(const Axis& axis, Range range, int most) {
+  Ticks ticks = round_ticks(range, most);
+  while (axis.whole && ticks.step < 1 && most > 2) ticks = round_ticks(range, --most);
+  return ticks;
+}
+
+}  // namespace
+
 Scale make_scale(const Axis& axis, Range data, int most_ticks) {
   if (axis.range && axis.range->high > axis.range->low) {
-    return {*axis.range, round_ticks(*axis.range, most_ticks)};
+    return {*axis.range, ticks_of(axis, *axis.range, most_ticks)};
   }
   if (!(data.high > data.low)) {  // one value, or none
     const double room = std::max(std::abs(data.low), 1.0) / 2;
@@ -46,7 +57,7 @@ Scale make_scale(const Axis& axis, Range data, int most_ticks) {
   const double step = round_ticks(data, most_ticks).step;
   const Range out{std::floor(data.low / step + 1e-9) * step,
                   std::ceil(data.high / step - 1e-9) * step};
-  return {out, round_ticks(out, most_ticks + 2)};
+  return {out, ticks_of(axis, out, most_ticks + 2)};
 }
 
 void draw_horizontal_axis(Canvas& canvas, const Area& plot, const Scale& scale,

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
+#include <stdexcept>
 
 namespace vitascope::app {
 namespace {
@@ -55,6 +56,14 @@ TEST_F(ProgressTest, ATerminalGetsABarThatIsRemoved) {
   EXPECT_THAT(written(), testing::EndsWith("\r\033[K"));
 }
 
+TEST_F(ProgressTest, ATextOfTheCallersIsAskedForWhenItIsShown) {
+  Progress progress(100, stream_, false, clock());
+  progress.show(1, []() -> std::string { throw std::logic_error("not yet"); });
+  now_ += 6;
+  progress.show(2, [] { return std::string("epoch 1/2"); });
+  EXPECT_EQ(written(), "vitascope: epoch 1/2\n");
+}
+
 TEST_F(ProgressTest, NothingDrawnNothingRemoved) {
   { Progress progress(4, stream_, true, clock()); }
   EXPECT_EQ(written(), "");
@@ -72,6 +81,7 @@ TEST_F(ProgressTest, QuietSaysNothing) {
 TEST(ProgressText, SaysHowLongItTakes) {
   EXPECT_EQ(progress_text(0, 10, 0), "0/10");
   EXPECT_EQ(progress_text(10, 10, 4), "10/10, 2.5 a second");
+  EXPECT_EQ(progress_text(3, 8, 37), "3/8, 12.3 s each, 62 s left");
   EXPECT_EQ(progress_text(1, 1801, 1), "1/1801, 1.0 a second, 30 min left");
   EXPECT_EQ(progress_text(1, 18001, 1), "1/18001, 1.0 a second, 5.0 h left");
 }

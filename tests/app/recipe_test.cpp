@@ -134,5 +134,17 @@ TEST_F(RecipeTest, ConfigTextSaysEveryValueAndItsSource) {
   EXPECT_THAT(found["quiet"], testing::MatchesRegex("true +# flag"));
 }
 
+TEST_F(RecipeTest, KnowsWhatIsNotAtItsDefault) {
+  Command command({"--batch-size", "8", "--quiet"});
+  command.recipe.set = {"top=2"};
+  command.apply();
+  const std::vector<OptionValue> changed = changed_options(command.app);
+  ASSERT_EQ(changed.size(), 2u) << "a default that is given is no change";
+  EXPECT_EQ(changed[0].name, "top");
+  EXPECT_EQ(changed[0].value, "2");
+  EXPECT_EQ(changed[1].name, "quiet");
+  EXPECT_EQ(changed[1].value, "true");
+}
+
 }  // namespace
 }  // namespace vitascope::app

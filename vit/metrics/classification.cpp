@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 
 namespace vitascope::metrics {
@@ -104,6 +105,19 @@ std::vector<ClassCounts> ConfusionMatrix::per_class() const {
     result[static_cast<std::size_t>(label)].right = at(label, label);
   }
   return result;
+}
+
+std::vector<Confusion> most_confused(const ConfusionMatrix& confusion, std::size_t most) {
+  std::vector<Confusion> found;
+  for (std::int64_t label = 0; label < confusion.classes(); ++label) {
+    for (std::int64_t predicted = 0; predicted < confusion.classes(); ++predicted) {
+      const std::int64_t count = confusion.at(label, predicted);
+      if (label != predicted && count > 0) found.push_back({label, predicted, count});
+    }
+  }
+  std::ranges::stable_sort(found, std::ranges::greater(), &Confusion::count);
+  found.resize(std::min(found.size(), most));
+  return found;
 }
 
 double accuracy(const ConfusionMatrix& confusion) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -68,6 +69,16 @@ class ConfusionMatrix {
   std::int64_t classes_;
   std::vector<std::int64_t> counts_;
 };
+
+/// A class that was taken for another one.
+struct Confusion {
+  std::int64_t label = 0, predicted = 0;
+  std::int64_t count = 0;
+};
+
+/// The most frequent confusions, at most `most` of them; of equal ones the lower label, then the
+/// lower prediction first.
+std::vector<Confusion> most_confused(const ConfusionMatrix& confusion, std::size_t most);
 
 /// The share of samples that were predicted right.
 /// \throws std::invalid_argument when the matrix is empty

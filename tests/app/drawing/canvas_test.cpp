@@ -73,5 +73,16 @@ TEST(Canvas, FitsIntoRoomWithItsAspect) {
   EXPECT_EQ(fitted({4000, 3}, {100, 100}), (image::Size{100, 1}));
 }
 
+TEST(Canvas, StacksPicturesAtTheLeftEdge) {
+  const Colour red{200, 0, 0};
+  const Colour blue{0, 0, 200};
+  const Canvas both = stacked({Canvas({3, 2}, red), Canvas({5, 4}, blue)});
+  EXPECT_EQ(both.size(), (image::Size{5, 6}));
+  EXPECT_EQ(both.at(2, 1), red);
+  EXPECT_EQ(both.at(3, 1), (Colour{255, 255, 255}));
+  EXPECT_EQ(both.at(0, 2), blue);
+  EXPECT_EQ(both.at(4, 5), blue);
+}
+
 }  // namespace
 }  // namespace vitascope::drawing

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/drawing/theme.h"
@@ -100,6 +101,28 @@ TEST(Chart, WhiskersReachTheirEnds) {
 TEST(Chart, TheControlIsGrey) {
   const BarChart chart{"", {"", Range{0, 1}}, {{"random", 0.5, {}, true}}};
   EXPECT_EQ(pixels_of(draw(chart, 600, Font::find()), kBlue), Area{});
+}
+
+TEST(Chart, AMarkStandsWhereItIsAndKeepsInside) {
+  LineChart chart = one_line({{0, 0.9}, {1, 0.9}});
+  const Font font = Font::find();
+  const Area line = pixels_of(draw(chart, {600, 400}, font), kBlue);
+  const Canvas before = draw(chart, {600, 400}, font);
+  chart.marks = {{0.25, "here"}};
+  const Canvas after = draw(chart, {600, 400}, font);
+  Area changed = bounds(after, {0, 0, 600, 400}, [](Colour) { return false; });
+  for (int y = 0; y < 400; ++y) {
+    for (int x = 0; x < 600; ++x) {
+      if (after.at(x, y) == before.at(x, y)) continue;
+      if (changed.width == 0) changed = {x, y, 1, 1};
+      changed.left = std::min(changed.left, x);
+      changed.width = std::max(changed.width, x - changed.left + 1);
+      changed.height = y - changed.top + 1;
+    }
+  }
+  EXPECT_NEAR(changed.left, line.left + line.width / 4.0, 3);  // the name is on its right
+  EXPECT_GT(changed.width, 20);
+  EXPECT_GT(changed.height, 250);
 }
 
 }  // namespace

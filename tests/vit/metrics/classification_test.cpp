@@ -93,5 +93,22 @@ TEST(Classification, RefusesWhatHasNoMeaning) {
   EXPECT_THROW(confusion.add(0, -1), std::invalid_argument);
 }
 
+TEST(MostConfused, TheMostFrequentFirst) {
+  ConfusionMatrix confusion(3);
+  confusion.add(0, 0, 9);
+  confusion.add(0, 2, 2);
+  confusion.add(1, 0, 2);
+  confusion.add(2, 1, 5);
+  const std::vector<Confusion> found = most_confused(confusion, 10);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].label, 2);
+  EXPECT_EQ(found[0].predicted, 1);
+  EXPECT_EQ(found[0].count, 5);
+  EXPECT_EQ(found[1].label, 0);
+  EXPECT_EQ(found[2].label, 1);
+  EXPECT_EQ(most_confused(confusion, 1).size(), 1u);
+  EXPECT_TRUE(most_confused(ConfusionMatrix(3), 1).empty());
+}
+
 }  // namespace
 }  // namespace vitascope::metrics
