@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include "app/data_report.h"
@@ -14,9 +15,9 @@
 #include "datasets/open_labelled.h"
 #include "datasets/split.h"
 #include "vit/error.h"
-#include "vit/metrics/multi_label.h"
 #include "vit/text.h"
 #include "vit/train/class_weights.h"
+#include "vit/train/linear_head.h"
 
 namespace vitascope::app {
 namespace {
@@ -32,12 +33,18 @@ datasets::PhotoRecipe recipe_of(const image::Specification& specification,
           .seed = options.seed};
 }
 
-datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, int threads) {
+datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, int threads,
+                                               const train::ProcessGroup* group) {
+  datasets::Shard shard;
+  if (group != nullptr) {
+    shard = {static_cast<std::size_t>(group->seat().rank),
+             static_cast<std::size_t>(group->seat().processes)};
+  }
   const auto batch = static_cast<std::size_t>(options.run.batch_size);
   return {.batch_size = batch,
           .threads = threads,
-          .ahead = 3 * batch,
-          .shard = {},
+          .ahead = (3 * batch + shard.processes - 1) / shard.processes,
+          .shard = shard,
           .on_bad_image = options.on_bad_image == "skip" ? datasets::OnBadImage::skip
                                                          : datasets::OnBadImage::error};
 }
@@ -46,12 +53,6 @@ datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, i
 at::Tensor soft_targets(const at::Tensor& targets, std::int64_t classes) {
   if (targets.dim() == 2) return targets;
   return at::zeros({targets.size(0), classes}, at::kFloat).scatter_(1, targets.unsqueeze(1), 1);
-}
-
-void append(std::vector<double>& values, const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.to(at::kCPU, at::kDouble).contiguous();
-  const auto* first = plain.const_data_ptr<double>();
-  values.insert(values.end(), first, first + plain.numel());
 }
 
 std::string plural(std::size_t count, const char* what) {
@@ -81,9 +82,10 @@ std::shared_ptr<const LabelledImages> open_training_data(const FinetuneOptions& 
   if (datasets::samples_of(*images, Split::train).empty()) {
     throw UsageError(printable(options.data) + ": holds no photos to learn from");
   }
+  if (options.run.quiet) return images;
   for (const std::string& note : images->notes) output::note(note);
   for (const std::string& line : datasets::uneven_classes(*images)) output::warning(line);
-  if (!options.run.quiet) output::print(describe_data(*images));
+  output::print(describe_data(*images));
   return images;
 }
 
@@ -115,10 +117,11 @@ at::Tensor class_weights(const FinetuneOptions& options, const LabelledImages& i
 
 FinetuneData::FinetuneData(std::shared_ptr<const LabelledImages> images,
                            const image::Specification& specification,
-                           const FinetuneOptions& options, int threads)
+                           const FinetuneOptions& options, int threads, train::ProcessGroup* group)
     : images_(std::move(images)),
+      group_(group),
       validation_(recipe_of(specification, options)),
-      options_(loader_options(options, threads)),
+      options_(loader_options(options, threads, group)),
       held_out_(datasets::samples_of(*images_, Split::validation)),
       loader_(images_, datasets::samples_of(*images_, Split::train), validation_, options_) {
   validation_.augmentation = image::Augmentation{};
@@ -154,35 +157,40 @@ train::Metrics FinetuneData::validate(const model::VisionTransformer& network,
   const train::LossOptions loss{.kind = images_->multi_label ? train::LossKind::binary
                                                              : train::LossKind::cross_entropy};
   double sum = 0;
-  std::int64_t right = 0;
-  std::int64_t count = 0;
-  std::vector<double> scores;
-  std::vector<std::vector<std::int64_t>> labels;
+  double right = 0;
+  double count = 0;
+  std::vector<at::Tensor> scores;
+  std::vector<at::Tensor> targets;
   while (std::optional<datasets::TrainingBatch> loaded = loader.next()) {
-    std::vector<std::size_t> samples = loaded->samples;
     const train::Batch batch = batch_of(std::move(*loaded));
-    if (samples.empty()) continue;
+    if (batch.names.empty()) continue;
     const at::Tensor logits =
         network.forward(batch.pixels.to(device), {.backend = backend}).logits.cpu();
     sum += train::sample_losses(logits, batch.targets, loss).values.sum().item<double>();
-    right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<std::int64_t>();
-    count += std::ssize(samples);
+    right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<double>();
+    count += static_cast<double>(batch.names.size());
     if (!images_->multi_label) continue;
-    append(scores, logits);
-    for (const std::size_t sample : samples) {
-      const std::vector<int>& of_sample = images_->samples[sample].labels;
-      labels.emplace_back(of_sample.begin(), of_sample.end());
-    }
+    scores.push_back(logits);
+    targets.push_back(batch.targets);
+  }
+  if (group_ != nullptr) {
+    std::array<double, 3> sums{sum, right, count};
+    group_->sum(sums);
+    std::tie(sum, right, count) = std::tie(sums[0], sums[1], sums[2]);
   }
   if (count == 0) throw FailureError("none of the photos of validation can be decoded");
-  train::Metrics metrics{{"loss", sum / static_cast<double>(count)},
-                         {"accuracy", static_cast<double>(right) / static_cast<double>(count)}};
+  train::Metrics metrics{{"loss", sum / count}, {"accuracy", right / count}};
   if (images_->multi_label) {
-    const auto classes = static_cast<std::int64_t>(images_->classes.size());
-    const auto precisions = metrics::average_precisions(metrics::Scores(scores, classes), labels);
-    metrics["map"] = metrics::mean_average_precision(precisions).value_or(0);
+    metrics["map"] = train::validation_score(joined(scores), joined(targets), /*several=*/true);
   }
   return metrics;
+}
+
+/// The rows of all batches of all processes, in an order that depends on their numbers alone.
+at::Tensor FinetuneData::joined(const std::vector<at::Tensor>& rows) const {
+  const auto classes = static_cast<std::int64_t>(images_->classes.size());
+  const at::Tensor own = rows.empty() ? at::zeros({0, classes}) : at::cat(rows);
+  return group_ == nullptr ? own : group_->gathered(own);
 }
 
 }  // namespace vitascope::app

@@ -17,9 +17,11 @@
 #include "app/finetune_options.h"
 #include "app/interrupt.h"
 #include "app/output.h"
+#include "app/process_place.h"
 #include "app/progress.h"
 #include "app/recipe.h"
 #include "app/run_folder.h"
+#include "app/supervisor.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -66,7 +68,8 @@ weights::Model prepared_model(const FinetuneOptions& options,
 
 /// Options that may differ when a run goes on.
 bool may_change(const std::string& name) {
-  for (const char* free : {"resume", "force", "quiet", "verbose", "threads", "data", "model"}) {
+  for (const char* free :
+       {"resume", "force", "quiet", "verbose", "threads", "processes", "data", "model"}) {
     if (name == free) return true;
   }
   return false;
@@ -101,24 +104,33 @@ void require_same_recipe(const std::string& before, const std::string& now) {
   }
 }
 
+/// What a run begins with.
+struct Beginning {
+  std::shared_ptr<const datasets::LabelledImages> images;
+  weights::Model model;
+  std::optional<RunFolder> folder;  ///< of the first process, which alone writes
+};
+
 /// A run from its options to its end.
 class Run {
  public:
-  Run(const FinetuneOptions& options, std::string recipe)
+  Run(const FinetuneOptions& options, std::string recipe, Beginning beginning,
+      train::ProcessGroup* group)
       : options_(options),
         recipe_(std::move(recipe)),
-        images_(open_training_data(options)),
-        model_(prepared_model(options, *images_)),
-        folder_(options.output, options.resume, options.force),
-        data_(images_, *model_.specification, options, thread_count(options.run)),
+        images_(std::move(beginning.images)),
+        model_(std::move(beginning.model)),
+        folder_(std::move(beginning.folder)),
+        group_(group),
+        data_(images_, *model_.specification, options, thread_count(options.run), group),
         trainer_(model_.network, trainer_options_with_data(), hooks()),
         progress_(std::make_unique<Progress>(total_steps(), options.run.quiet)) {}
 
   int run() {
     resume();
-    folder_.write_recipe(recipe_);
     const auto ending = trainer_.run();
     progress_->clear();
+    if (!folder_) return ending == train::Ending::interrupted ? 130 : 0;
     if (ending == train::Ending::interrupted) {
       output::note(fmt::format("saved after step {}; 'vitascope finetune ... --resume' goes on",
                                trainer_.step()));
@@ -128,7 +140,7 @@ class Run {
                               ending == train::Ending::early
                                   ? "no better epoch came, so it ended early; the best is"
                                   : "done; the best is",
-                              printable(folder_.path()), printable(folder_.path())));
+                              printable(folder_->path()), printable(folder_->path())));
     return 0;
   }
 
@@ -164,6 +176,8 @@ class Run {
     hooks.on_step = [this](const train::StepReport& report) {
       progress_->show(static_cast<std::size_t>(report.step));
     };
+    hooks.group = group_;
+    if (!folder_) return hooks;
     hooks.on_epoch = [this](const train::EpochReport& report) { finish_epoch(report); };
     hooks.save = [this](train::Checkpoint checkpoint, std::int64_t step) {
       const datasets::LoaderState loader = data_.state();
@@ -173,16 +187,36 @@ class Run {
       checkpoint.texts["labels"] = nlohmann::json(images_->classes).dump();
       checkpoint.texts["data"] = data_fingerprint(*images_);
       checkpoint.texts["program"] = VITASCOPE_VERSION;
-      folder_.save(checkpoint, step);
+      folder_->save(checkpoint, step);
     };
     return hooks;
   }
 
   void resume() {
+    if (folder_) go_on();
+    if (group_ != nullptr) take_along();
+    start_ = epoch_start_ = Clock::now();
+  }
+
+  /// All processes see the same photos and go on at the first one's place among them; the trainer
+  /// does the same with its state.
+  void take_along() {
+    const std::string data = data_fingerprint(*images_);
+    if (group_->broadcast(data) != data) {
+      throw UsageError(printable(options_.data) +
+                       ": the photos are not those that the first process sees");
+    }
+    if (!options_.resume) return;
+    const datasets::LoaderState state = data_.state();
+    const std::string name = group_->broadcast(state.name);
+    data_.restore({name, group_->broadcast(state.bytes)});
+  }
+
+  void go_on() {
     std::optional<train::Checkpoint> checkpoint;
-    if (options_.resume) checkpoint = folder_.checkpoint();
+    if (options_.resume) checkpoint = folder_->checkpoint();
     if (options_.resume && !checkpoint) {
-      output::note(printable(folder_.path()) + " has no checkpoint yet: the run begins anew");
+      output::note(printable(folder_->path()) + " has no checkpoint yet: the run begins anew");
     }
     if (checkpoint) {
       if (checkpoint->text("labels") != nlohmann::json(images_->classes).dump()) {
@@ -200,19 +234,19 @@ class Run {
       output::note(
           fmt::format("goes on in epoch {} after step {}", trainer_.epoch() + 1, trainer_.step()));
     }
-    folder_.cut_log(trainer_.epoch());
+    folder_->cut_log(trainer_.epoch());
+    folder_->write_recipe(recipe_);
     first_step_ = trainer_.step();
-    start_ = epoch_start_ = Clock::now();
   }
 
   void finish_epoch(const train::EpochReport& report) {
     if (report.best) {
       weights::Model best = model_;
       best.network = report.network;
-      if (options_.method == "lora") folder_.write_adapter(best.network);
+      if (options_.method == "lora") folder_->write_adapter(best.network);
       train::merge_lora(best.network);
       for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
-      folder_.write_model(best);
+      folder_->write_model(best);
     }
     const auto samples = static_cast<double>(report.sums.samples);
     const LogRow row{.epoch = report.epoch + 1,
@@ -224,7 +258,7 @@ class Run {
                      .images_per_second = samples / trained_seconds_,
                      .waiting = waiting_,
                      .best = report.best};
-    folder_.log(row);
+    folder_->log(row);
     progress_->clear();
     if (!options_.run.quiet) output::print(epoch_line(row));
     epoch_start_ = Clock::now();
@@ -248,7 +282,8 @@ class Run {
   SaveSignal save_signal_;
   std::shared_ptr<const datasets::LabelledImages> images_;
   weights::Model model_;
-  RunFolder folder_;
+  std::optional<RunFolder> folder_;  ///< of the first process
+  train::ProcessGroup* group_;       ///< null: this process alone
   FinetuneData data_;
   train::Trainer trainer_;
   std::unique_ptr<Progress> progress_;
@@ -257,16 +292,35 @@ class Run {
   double trained_seconds_ = 0, waiting_ = 0;
 };
 
-int finetune(const FinetuneOptions& options, CLI::App& command) {
-  check_finetune_options(options);
-  Run run(options, config_text(command, {}));
-  return run.run();
+int finetune(const FinetuneOptions& given, CLI::App& command) {
+  check_finetune_options(given);
+  FinetuneOptions options = given;
+  const std::optional<ProcessPlace> place = process_place(environment);
+  if (options.processes > 1 && !(place && place->supervised)) {
+    if (place) throw UsageError("--processes starts processes, and something else did so already");
+    return supervise(options.processes);
+  }
+  if (place) options.run = run_options_at(options.run, *place);
+  const std::string recipe = config_text(command, {});
+  // All that may be wrong with what was typed is found before the processes meet.
+  Beginning beginning;
+  beginning.images = open_training_data(options);
+  beginning.model = prepared_model(options, *beginning.images);
+  if (!place || place->seat.first()) {
+    beginning.folder.emplace(options.output, options.resume, options.force);
+  }
+  const auto run = [&](train::ProcessGroup* group) {
+    return Run(options, recipe, std::move(beginning), group).run();
+  };
+  if (!place) return run(nullptr);
+  return run_together(*place, [&](train::ProcessGroup& group) { return run(&group); });
 }
 
 constexpr const char* kExamples =
     R"(RUN opens as the best model. It also holds recipe.yaml, log.csv, log.jsonl, checkpoints/ and, for
 lora, adapter/. Ctrl-C or SIGTERM finish the step, save and exit with 130; SIGUSR1 saves and goes on;
---resume continues bit by bit.
+--resume continues bit by bit. Several processes share every batch: --processes N, torchrun --no-python,
+srun or mpirun start them, and the run is the same, to rounding, however many they are.
 
 Examples:
   vitascope finetune --model build/models/everyday --data photos/ --output run
