@@ -96,6 +96,15 @@ int slurm_port(const Reader& reader) {
          (reader.number("SLURM_JOB_ID", 0) + 7 * reader.number("SLURM_STEP_ID", 0)) % kPorts;
 }
 
+/// What this process may keep busy of the cores that it shares with the others of this machine.
+int share_of_cores(const ProcessPlace& place) {
+  const int own = available_cores();
+  if (!place.bound) return std::max(own / place.here.processes, 1);
+  const double machine =
+      std::min(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)), cgroup_cores(""));
+  return std::clamp(static_cast<int>(machine / place.here.processes), 1, own);
+}
+
 std::string host_of(const Launcher& launcher, const Reader& reader, const ProcessPlace& place) {
   if (const auto host = reader.environment("MASTER_ADDR")) return *host;
   if (place.here.processes == place.seat.processes) return "127.0.0.1";
@@ -117,6 +126,7 @@ ProcessPlace place_by(const Launcher& launcher, const Reader& reader) {
                                  place.seat.processes));
   }
   const bool slurm = launcher.name == std::string_view("srun");
+  place.bound = launcher.name != std::string_view("torchrun");
   place.here.rank = reader.number(launcher.local_rank, 0);
   if (!slurm) {
     place.here.processes = reader.number(launcher.local_processes, 1);
@@ -157,7 +167,7 @@ std::optional<ProcessPlace> process_place(const Environment& environment) {
 }
 
 RunOptions run_options_at(RunOptions run, const ProcessPlace& place) {
-  if (run.threads == 0) run.threads = std::max(available_cores() / place.here.processes, 1);
+  if (run.threads == 0) run.threads = share_of_cores(place);
   if (run.device == "cuda") run.device = fmt::format("cuda:{}", place.here.rank);
   run.quiet = run.quiet || !place.seat.first();
   return run;

@@ -25,6 +25,7 @@ struct ProcessPlace {
   train::Seat here;  ///< among those on this machine
   train::StorePlace store{};
   bool supervised = false;  ///< started by --processes
+  bool bound = false;       ///< srun and mpirun may have given each process cores of its own
 };
 
 /// Nothing where this process is alone.

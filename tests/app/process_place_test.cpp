@@ -136,6 +136,11 @@ TEST(ProcessPlace, CoresAreShared) {
   EXPECT_TRUE(run_options_at({}, place).quiet);
   EXPECT_EQ(run_options_at({.device = "cuda", .threads = 3}, place).threads, 3);
   EXPECT_EQ(run_options_at({.device = "cuda"}, place).device, "cuda:1");
+  place.bound = true;
+  place.here.processes = 1;
+  EXPECT_EQ(run_options_at({}, place).threads, available_cores());
+  place.here.processes = 1000;
+  EXPECT_EQ(run_options_at({}, place).threads, 1);
   place.seat.rank = 0;
   EXPECT_FALSE(run_options_at({}, place).quiet);
 }
