@@ -4,10 +4,11 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "app/data_report.h"
@@ -19,9 +20,9 @@
 #include "datasets/open_labelled.h"
 #include "datasets/split.h"
 #include "vit/error.h"
-#include "vit/metrics/multi_label.h"
 #include "vit/text.h"
 #include "vit/train/class_weights.h"
+#include "vit/train/linear_head.h"
 
 namespace vitascope::app {
 namespace {
@@ -45,12 +46,18 @@ datasets::PhotoRecipe recipe_of(const image::Specification& specification,
           .cache = decoded_cache(options)};
 }
 
-datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, int threads) {
+datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, int threads,
+                                               const train::ProcessGroup* group) {
+  datasets::Shard shard;
+  if (group != nullptr) {
+    shard = {static_cast<std::size_t>(group->seat().rank),
+             static_cast<std::size_t>(group->seat().processes)};
+  }
   const auto batch = static_cast<std::size_t>(options.run.batch_size);
   return {.batch_size = batch,
           .threads = threads,
-          .ahead = 3 * batch,
-          .shard = {},
+          .ahead = (3 * batch + shard.processes - 1) / shard.processes,
+          .shard = shard,
           .on_bad_image = on_bad_image(options),
           .balanced = options.sampling == "balanced"};
 }
@@ -59,12 +66,6 @@ datasets::TrainingLoaderOptions loader_options(const FinetuneOptions& options, i
 at::Tensor soft_targets(const at::Tensor& targets, std::int64_t classes) {
   if (targets.dim() == 2) return targets;
   return at::zeros({targets.size(0), classes}, at::kFloat).scatter_(1, targets.unsqueeze(1), 1);
-}
-
-void append(std::vector<double>& values, const at::Tensor& tensor) {
-  const at::Tensor plain = tensor.to(at::kCPU, at::kDouble).contiguous();
-  const auto* first = plain.const_data_ptr<double>();
-  values.insert(values.end(), first, first + plain.numel());
 }
 
 /// The first lines; a whole list of thousands would hide what follows.
@@ -79,6 +80,16 @@ void say_findings(const std::string& text, const std::string& data) {
     output::warning(fmt::format("{} more lines: 'vitascope check-data {}' prints all",
                                 count - kLines, printable(data)));
   }
+}
+
+/// \param rows [n, 1 + K]: sample, logits
+std::map<std::size_t, std::vector<double>> by_sample(const at::Tensor& rows) {
+  std::map<std::size_t, std::vector<double>> result;
+  const double* row = rows.const_data_ptr<double>();
+  for (std::int64_t i = 0; i < rows.size(0); ++i, row += rows.size(1)) {
+    result[static_cast<std::size_t>(*row)].assign(row + 1, row + rows.size(1));
+  }
+  return result;
 }
 
 std::string plural(std::size_t count, const char* what) {
@@ -182,24 +193,25 @@ at::Tensor class_weights(const FinetuneOptions& options, const LabelledImages& i
 
 FinetuneData::FinetuneData(std::shared_ptr<const LabelledImages> images,
                            const image::Specification& specification,
-                           const FinetuneOptions& options, int threads)
+                           const FinetuneOptions& options, int threads, train::ProcessGroup* group)
     : images_(std::move(images)),
+      group_(group),
       validation_(recipe_of(specification, options)),
-      options_(loader_options(options, threads)),
+      options_(loader_options(options, threads, group)),
       held_out_(datasets::samples_of(*images_, Split::validation)),
       loader_(images_, datasets::samples_of(*images_, Split::train), validation_, options_) {
   validation_.augmentation = image::Augmentation{};
   validation_.augmentation.crop.reset();
   validation_.augmentation.flip = 0;
-  options_.balanced = false;
 }
 
 std::vector<std::int64_t> FinetuneData::batch_shape() const {
   const image::Size size = image::output_size(validation_.specification).value();
   const auto train = static_cast<std::int64_t>(
       datasets::count_splits(*images_)[static_cast<std::size_t>(Split::train)]);
-  return {std::min<std::int64_t>(static_cast<std::int64_t>(options_.batch_size), train), 3,
-          size.height, size.width};
+  const auto batch = std::min<std::int64_t>(static_cast<std::int64_t>(options_.batch_size), train);
+  const auto processes = static_cast<std::int64_t>(options_.shard.processes);
+  return {(batch + processes - 1) / processes, 3, size.height, size.width};
 }
 
 std::int64_t FinetuneData::loader_bytes() const {
@@ -232,25 +244,34 @@ std::optional<train::Batch> FinetuneData::next() {
 
 Validation FinetuneData::validate(const model::VisionTransformer& network,
                                   kernels::Backend backend) const {
-  return measure(network, backend, held_out_);
+  return measure(network, backend, held_out_, group_);
 }
 
-std::optional<Validation> FinetuneData::test(const model::VisionTransformer& network,
-                                             kernels::Backend backend) const {
+Validation FinetuneData::validate_alone(const model::VisionTransformer& network,
+                                        kernels::Backend backend) const {
+  return measure(network, backend, held_out_, nullptr);
+}
+
+std::optional<Validation> FinetuneData::test_alone(const model::VisionTransformer& network,
+                                                   kernels::Backend backend) const {
   const std::vector<std::size_t> samples = datasets::samples_of(*images_, Split::test);
   if (samples.empty()) return std::nullopt;
-  return measure(network, backend, samples);
+  return measure(network, backend, samples, nullptr);
 }
 
 Validation FinetuneData::measure(const model::VisionTransformer& network, kernels::Backend backend,
-                                 const std::vector<std::size_t>& samples) const {
-  datasets::TrainingLoader loader(images_, samples, validation_, options_);
+                                 const std::vector<std::size_t>& samples,
+                                 train::ProcessGroup* group) const {
+  datasets::TrainingLoaderOptions options = options_;
+  options.balanced = false;
+  if (group == nullptr) options.shard = {};
+  datasets::TrainingLoader loader(images_, samples, validation_, options);
   const at::Device device = device_of(network);
   const train::LossOptions loss{.kind = images_->multi_label ? train::LossKind::binary
                                                              : train::LossKind::cross_entropy};
   double sum = 0;
-  std::int64_t right = 0;
-  std::map<std::size_t, std::vector<double>> logits_of;  // by sample: they come in another order
+  double right = 0;
+  std::vector<at::Tensor> rows;  // sample, logits: float64, which holds both exactly
   while (std::optional<datasets::TrainingBatch> loaded = loader.next()) {
     const std::vector<std::size_t> together = loaded->samples;
     const train::Batch batch = batch_of(std::move(*loaded));
@@ -258,20 +279,29 @@ Validation FinetuneData::measure(const model::VisionTransformer& network, kernel
     const at::Tensor logits =
         network.forward(batch.pixels.to(device), {.backend = backend}).logits.cpu();
     sum += train::sample_losses(logits, batch.targets, loss).values.sum().item<double>();
-    right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<std::int64_t>();
-    for (std::size_t i = 0; i < together.size(); ++i) {
-      append(logits_of[together[i]], logits[static_cast<std::int64_t>(i)]);
-    }
+    right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<double>();
+    const std::vector<double> numbers(together.begin(), together.end());
+    rows.push_back(
+        at::cat({at::tensor(numbers, at::kDouble).unsqueeze(1), logits.to(at::kDouble)}, 1));
   }
-  if (logits_of.empty()) throw FailureError("none of the photos to measure by can be decoded");
-  Validation result{.metrics = {}, .answers = answers_of(*images_, logits_of)};
-  const auto count = static_cast<double>(logits_of.size());
-  result.metrics = {{"loss", sum / count}, {"accuracy", static_cast<double>(right) / count}};
+  const auto classes = static_cast<std::int64_t>(images_->classes.size());
+  at::Tensor all = rows.empty() ? at::zeros({0, 1 + classes}, at::kDouble) : at::cat(rows);
+  if (group != nullptr) {
+    std::array<double, 2> sums{sum, right};
+    group->sum(sums);
+    std::tie(sum, right) = std::tie(sums[0], sums[1]);
+    all = group->gathered(all);
+  }
+  if (all.size(0) == 0) throw FailureError("none of the photos to measure by can be decoded");
+  Validation result{.metrics = {}, .answers = answers_of(*images_, by_sample(all))};
+  const auto count = static_cast<double>(all.size(0));
+  result.metrics = {{"loss", sum / count}, {"accuracy", right / count}};
   if (images_->multi_label) {
     const Answers& answers = result.answers;
-    const auto precisions = metrics::average_precisions(
-        metrics::Scores(answers.logits, answers.classes()), answers.truth);
-    result.metrics["map"] = metrics::mean_average_precision(precisions).value_or(0);
+    const metrics::Scores scores(answers.logits, answers.classes());
+    result.metrics["map"] =
+        metrics::mean_average_precision(metrics::average_precisions(scores, answers.truth))
+            .value_or(0);
   }
   return result;
 }

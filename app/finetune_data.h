@@ -18,7 +18,7 @@
 namespace vitascope::app {
 
 /// Opens the data and makes sure that there is something to learn from and something to validate
-/// with; what is odd is said on stderr.
+/// with; what is odd is said on stderr, unless quiet.
 /// \throws UsageError when the data can't be opened, has no labels or a single class
 std::shared_ptr<const datasets::LabelledImages> open_training_data(const FinetuneOptions& options);
 
@@ -48,19 +48,24 @@ struct Validation {
 /// The photos as a trainer wants them.
 class FinetuneData {
  public:
+  /// \param group of the processes that share every batch; null: this one alone
   FinetuneData(std::shared_ptr<const datasets::LabelledImages> images,
                const image::Specification& specification, const FinetuneOptions& options,
-               int threads);
+               int threads, train::ProcessGroup* group);
 
-  /// The next batch; nothing at the end of an epoch. Photos left out are named on stderr.
+  /// This process's part of the next batch; nothing at the end of an epoch. Photos left out are
+  /// named on stderr.
   std::optional<train::Batch> next();
 
   /// `accuracy` and `loss` (without smoothing), with several labels a photo `map` too, over the
-  /// photos of validation; and the answers to them.
+  /// photos of validation, of which each process looks at a part; and the answers to all of them.
   Validation validate(const model::VisionTransformer& network, kernels::Backend backend) const;
+  /// The same by this process alone.
+  Validation validate_alone(const model::VisionTransformer& network,
+                            kernels::Backend backend) const;
   /// The same of the photos for testing; nothing where the data has none.
-  std::optional<Validation> test(const model::VisionTransformer& network,
-                                 kernels::Backend backend) const;
+  std::optional<Validation> test_alone(const model::VisionTransformer& network,
+                                       kernels::Backend backend) const;
 
   std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
   /// [B, 3, H, W] of a full batch.
@@ -74,9 +79,10 @@ class FinetuneData {
  private:
   train::Batch batch_of(datasets::TrainingBatch loaded) const;
   Validation measure(const model::VisionTransformer& network, kernels::Backend backend,
-                     const std::vector<std::size_t>& samples) const;
+                     const std::vector<std::size_t>& samples, train::ProcessGroup* group) const;
 
   std::shared_ptr<const datasets::LabelledImages> images_;
+  train::ProcessGroup* group_;
   datasets::PhotoRecipe validation_;
   datasets::TrainingLoaderOptions options_;
   std::vector<std::size_t> held_out_;

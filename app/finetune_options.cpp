@@ -140,6 +140,12 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options) {
   add_augmentation_options(command, options);
   add_model_options(command, options.model);
   add_run_options(command, options.run);
+  command
+      .add_option("--processes", options.processes,
+                  "processes on this machine that share every batch")
+      ->type_name("N")
+      ->check(whole_number(1, 1024))
+      ->group("Running");
 }
 
 void check_finetune_options(const FinetuneOptions& options) {

@@ -52,6 +52,7 @@ struct FinetuneOptions {
   bool allow_truncated = false;
   double max_pixels = 180;
   std::uint64_t seed = 0;
+  int processes = 1;
 };
 
 /// Declares all of them.

@@ -56,10 +56,9 @@ std::vector<Draw> balanced_order(std::span<const std::size_t> groups, std::uint6
 std::vector<Span> shares(std::size_t count, std::size_t position, std::size_t batch_size,
                          Shard shard) {
   std::vector<Span> result;
-  const std::size_t step = batch_size * shard.processes;
-  result.reserve(position < count ? (count - position + step - 1) / step : 0);
-  for (std::size_t begin = position; begin < count; begin += step) {
-    const std::size_t size = std::min(step, count - begin);
+  result.reserve(position < count ? (count - position + batch_size - 1) / batch_size : 0);
+  for (std::size_t begin = position; begin < count; begin += batch_size) {
+    const std::size_t size = std::min(batch_size, count - begin);
     result.push_back({begin + size * shard.rank / shard.processes,
                       begin + size * (shard.rank + 1) / shard.processes});
   }

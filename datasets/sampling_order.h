@@ -35,8 +35,8 @@ struct Span {
 };
 
 /// What a process takes of each batch from `position` on. All processes together take `batch_size`
-/// * processes pictures at a time, and of the last batch what is left: every picture once, none
-/// twice, the same ones in the same step however many processes share it. A share may be empty.
+/// pictures at a time, and of the last batch what is left: every picture once, none twice, the same
+/// ones in the same step however many processes share it. A share may be empty.
 std::vector<Span> shares(std::size_t count, std::size_t position, std::size_t batch_size,
                          Shard shard);
 

@@ -277,8 +277,7 @@ std::optional<TrainingBatch> TrainingLoader::next() {
     }
     count = state.sizes.front();
     state.sizes.pop_front();
-    const std::size_t step = state.options.batch_size * state.options.shard.processes;
-    state.position = std::min(state.position + step, state.samples.size());
+    state.position = std::min(state.position + state.options.batch_size, state.samples.size());
   }
   return state.collate(state.take(count));
 }

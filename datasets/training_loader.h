@@ -25,7 +25,7 @@ enum class OnBadImage {
 
 /// How batches are made.
 struct TrainingLoaderOptions {
-  std::size_t batch_size = 16;  ///< of this process
+  std::size_t batch_size = 16;  ///< of all processes together
   int threads = 1;
   std::size_t ahead = 64;  ///< photos kept ready at most
   Shard shard;

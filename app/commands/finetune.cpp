@@ -20,8 +20,10 @@
 #include "app/interrupt.h"
 #include "app/measure.h"
 #include "app/output.h"
+#include "app/process_place.h"
 #include "app/recipe.h"
 #include "app/run_folder.h"
+#include "app/supervisor.h"
 #include "app/training_report.h"
 #include "vit/error.h"
 #include "vit/text.h"
@@ -73,7 +75,8 @@ weights::Model prepared_model(const FinetuneOptions& options,
 
 /// Options that may differ when a run goes on.
 bool may_change(const std::string& name) {
-  for (const char* free : {"resume", "force", "quiet", "verbose", "threads", "data", "model"}) {
+  for (const char* free :
+       {"resume", "force", "quiet", "verbose", "threads", "processes", "data", "model"}) {
     if (name == free) return true;
   }
   return false;
@@ -108,37 +111,42 @@ void require_same_recipe(const std::string& before, const std::string& now) {
   }
 }
 
+/// What a run begins with.
+struct Beginning {
+  std::string recipe{};
+  std::vector<OptionValue> changed{};
+  std::shared_ptr<const datasets::LabelledImages> images;
+  weights::Model model;
+  std::optional<RunFolder> folder;  ///< of the first process, which alone writes
+};
+
 /// A run from its options to its end.
 class Run {
  public:
-  Run(const FinetuneOptions& options, std::string recipe, std::vector<OptionValue> changed)
+  Run(const FinetuneOptions& options, Beginning beginning, train::ProcessGroup* group)
       : options_(options),
-        recipe_(std::move(recipe)),
-        images_(open_training_data(options)),
-        model_(prepared_model(options, *images_)),
-        folder_(options.output, options.resume, options.force),
-        data_(images_, *model_.specification, options, thread_count(options.run)),
-        trainer_(model_.network, trainer_options_with_data(), hooks()),
-        report_({.options = options,
-                 .changed = std::move(changed),
-                 .images = images_,
-                 .fingerprint = data_fingerprint(*images_),
-                 .folder = folder_.path()}) {}
+        recipe_(std::move(beginning.recipe)),
+        images_(std::move(beginning.images)),
+        model_(std::move(beginning.model)),
+        folder_(std::move(beginning.folder)),
+        group_(group),
+        data_(images_, *model_.specification, options, thread_count(options.run), group),
+        trainer_(model_.network, trainer_options_with_data(), hooks()) {
+    if (!folder_) return;
+    report_.emplace(TrainingSubject{.options = options,
+                                    .changed = std::move(beginning.changed),
+                                    .images = images_,
+                                    .fingerprint = data_fingerprint(*images_),
+                                    .folder = folder_->path()});
+  }
 
   int run() {
     resume();
-    if (trainer_.step() == 0 &&
-        !check_photos(options_, *images_, [this] { return interrupt_.requested(); })) {
-      return 130;
-    }
-    folder_.write_recipe(recipe_);
+    if (!checked()) return 130;
     expect_memory();
-    const auto ending = trainer_.run();
-    const bool interrupted = ending == train::Ending::interrupted;
-    if (!interrupted && !report_.described()) describe_kept();
-    if (!interrupted) print_test();
-    report_.end(ending, trainer_.step());
-    return interrupted ? 130 : 0;
+    const train::Ending ending = trainer_.run();
+    if (report_) conclude(ending);
+    return ending == train::Ending::interrupted ? 130 : 0;
   }
 
  private:
@@ -149,9 +157,9 @@ class Run {
     RunOptions run = options_.run;
     run.precision = "fp32";  // as `evaluate` opens it
     ModelOptions saved;
-    saved.model = folder_.path();
+    saved.model = folder_->path();
     const weights::Model best = open_model(saved, run, /*pack=*/false);
-    const auto tested = data_.test(best.network, kernels::parse_backend(run.attention));
+    const auto tested = data_.test_alone(best.network, kernels::parse_backend(run.attention));
     if (!tested) return;
     std::string line = "test:";
     for (const auto& [name, value] : tested->metrics)
@@ -183,7 +191,7 @@ class Run {
     train::TrainerHooks hooks;
     hooks.next = [this] { return data_.next(); };
     hooks.validate = [this](const model::VisionTransformer& network) {
-      report_.validating(data_.waiting_share());
+      if (report_) report_->validating(data_.waiting_share());
       Validation validation = data_.validate(network, backend());
       answers_ = std::move(validation.answers);
       return validation.metrics;
@@ -192,7 +200,11 @@ class Run {
       if (interrupt_.requested()) return train::Request::stop;
       return save_signal_.take() ? train::Request::save : train::Request::none;
     };
-    hooks.on_step = [this](const train::StepReport& report) { report_.step(report); };
+    hooks.on_step = [this](const train::StepReport& report) {
+      if (report_) report_->step(report);
+    };
+    hooks.group = group_;
+    if (!folder_) return hooks;
     hooks.on_epoch = [this](const train::EpochReport& report) { finish_epoch(report); };
     hooks.save = [this](train::Checkpoint checkpoint, std::int64_t step) {
       const datasets::LoaderState loader = data_.state();
@@ -202,17 +214,36 @@ class Run {
       checkpoint.texts["labels"] = nlohmann::json(images_->classes).dump();
       checkpoint.texts["data"] = data_fingerprint(*images_);
       checkpoint.texts["program"] = VITASCOPE_VERSION;
-      folder_.save(checkpoint, step);
-      report_.saved();
+      folder_->save(checkpoint, step);
+      report_->saved();
     };
     return hooks;
   }
 
   void resume() {
+    if (folder_) go_on();
+    if (group_ != nullptr) take_along();
+  }
+
+  /// All processes see the same photos and go on at the first one's place among them; the trainer
+  /// does the same with its state.
+  void take_along() {
+    const std::string data = data_fingerprint(*images_);
+    if (group_->broadcast(data) != data) {
+      throw UsageError(printable(options_.data) +
+                       ": the photos are not those that the first process sees");
+    }
+    if (!options_.resume) return;
+    const datasets::LoaderState state = data_.state();
+    const std::string name = group_->broadcast(state.name);
+    data_.restore({name, group_->broadcast(state.bytes)});
+  }
+
+  void go_on() {
     std::optional<train::Checkpoint> checkpoint;
-    if (options_.resume) checkpoint = folder_.checkpoint();
+    if (options_.resume) checkpoint = folder_->checkpoint();
     if (options_.resume && !checkpoint && !options_.run.quiet) {
-      output::note(printable(folder_.path()) + " has no checkpoint yet: the run begins anew");
+      output::note(printable(folder_->path()) + " has no checkpoint yet: the run begins anew");
     }
     if (checkpoint) {
       if (checkpoint->text("labels") != nlohmann::json(images_->classes).dump()) {
@@ -232,15 +263,34 @@ class Run {
                                  trainer_.step()));
       }
     }
-    report_.begin(trainer_.epoch(), photos_of_epoch());
+    report_->begin(trainer_.epoch(), photos_of_epoch());
+    folder_->write_recipe(recipe_);
   }
 
   /// The best model, which was found before this process began.
   void describe_kept() {
     const c10::InferenceMode guard;
-    weights::Model kept = weights::open_model(folder_.path());
+    weights::Model kept = weights::open_model(folder_->path());
     move_to(kept.network, device_of(model_.network));
-    report_.describe(kept, data_.validate(kept.network, backend()).answers);
+    report_->describe(kept, data_.validate_alone(kept.network, backend()).answers);
+  }
+
+  /// Decodes every photo before the first step. \return false when it was interrupted
+  bool checked() {
+    bool goes_on = true;
+    if (folder_ && trainer_.step() == 0) {
+      goes_on = check_photos(options_, *images_, [this] { return interrupt_.requested(); });
+    }
+    return group_ == nullptr ? goes_on : group_->broadcast(goes_on ? "on" : "") == "on";
+  }
+
+  /// The end as the first process tells it.
+  void conclude(train::Ending ending) {
+    if (ending != train::Ending::interrupted) {
+      if (!report_->described()) describe_kept();
+      print_test();
+    }
+    report_->end(ending, trainer_.step());
   }
 
   /// Says before the first step what training will take, so that nobody waits for it to fail.
@@ -266,15 +316,19 @@ class Run {
   }
 
   void finish_epoch(const train::EpochReport& report) {
-    if (!report.best) return report_.epoch(report);
+    if (options_.run.verbose) {
+      output::note(fmt::format("memory so far at most {}, expected {}", byte_count(peak_memory()),
+                               byte_count(expected_memory_)));
+    }
+    if (!report.best) return report_->epoch(report);
     weights::Model best = model_;
     best.network = report.network;
-    if (options_.method == "lora") folder_.write_adapter(best);
+    if (options_.method == "lora") folder_->write_adapter(best);
     train::merge_lora(best.network);
     for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
-    folder_.write_model(best);
-    report_.epoch(report);
-    report_.describe(best, std::move(answers_));
+    folder_->write_model(best);
+    report_->epoch(report);
+    report_->describe(best, std::move(answers_));
   }
 
   const FinetuneOptions& options_;
@@ -283,29 +337,52 @@ class Run {
   SaveSignal save_signal_;
   std::shared_ptr<const datasets::LabelledImages> images_;
   weights::Model model_;
-  RunFolder folder_;
+  std::optional<RunFolder> folder_;  ///< of the first process
+  train::ProcessGroup* group_;       ///< null: this process alone
   FinetuneData data_;
   train::Trainer trainer_;
-  TrainingReport report_;
-  Answers answers_;  ///< of the last validation
+  std::optional<TrainingReport> report_;  ///< of the first process
+  Answers answers_;                       ///< of the last validation
   std::int64_t expected_memory_ = 0;
 };
 
-int finetune(const FinetuneOptions& options, CLI::App& command) {
-  check_finetune_options(options);
+int finetune(const FinetuneOptions& given, CLI::App& command) {
+  check_finetune_options(given);
+  FinetuneOptions options = given;
+  const std::string recipe = config_text(command, {});
   std::vector<OptionValue> changed = changed_options(command);
+  const std::optional<ProcessPlace> place = process_place(environment);
   if (options.method == "head") {
-    return run_head(options, config_text(command, {}), std::move(changed));
+    if (options.processes > 1 || place) {
+      throw UsageError("--method head: features are computed once, by one process");
+    }
+    return run_head(options, recipe, std::move(changed));
   }
-  Run run(options, config_text(command, {}), std::move(changed));
-  return run.run();
+  if (options.processes > 1 && !(place && place->supervised)) {
+    if (place) throw UsageError("--processes starts processes, and something else did so already");
+    return supervise(options.processes);
+  }
+  if (place) options.run = run_options_at(options.run, *place);
+  // All that may be wrong with what was typed is found before the processes meet.
+  Beginning beginning{.recipe = recipe, .changed = std::move(changed)};
+  beginning.images = open_training_data(options);
+  beginning.model = prepared_model(options, *beginning.images);
+  if (!place || place->seat.first()) {
+    beginning.folder.emplace(options.output, options.resume, options.force);
+  }
+  const auto run = [&](train::ProcessGroup* group) {
+    return Run(options, std::move(beginning), group).run();
+  };
+  if (!place) return run(nullptr);
+  return run_together(*place, [&](train::ProcessGroup& group) { return run(&group); });
 }
 
 constexpr const char* kExamples =
     R"(RUN opens as the best model. It also holds README.md (the model card), confusions.png (what is taken
 for what), curves.png, recipe.yaml, log.csv, log.jsonl, an event file for TensorBoard, checkpoints/
 and, for lora, adapter/. Ctrl-C or SIGTERM finish the step, save and exit with 130; SIGUSR1 saves and goes on;
---resume continues bit by bit.
+--resume continues bit by bit. Several processes share every batch: --processes N, torchrun --no-python,
+srun or mpirun start them, and the run is the same, to rounding, however many they are.
 
 Examples:
   vitascope finetune --model build/models/everyday --data photos/ --output run

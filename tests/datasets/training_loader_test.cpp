@@ -125,7 +125,7 @@ TEST(TrainingLoader, SeveralLabelsAreRowsOfZerosAndOnes) {
 TEST(TrainingLoader, ProcessesShareEveryStep) {
   const auto images = numbered(11);
   TrainingLoader whole(images, all_of(*images), plain(), batches_of(4));
-  TrainingLoaderOptions half = batches_of(2);
+  TrainingLoaderOptions half = batches_of(4);
   half.shard = {0, 2};
   TrainingLoader first(images, all_of(*images), plain(), half);
   half.shard = {1, 2};

@@ -180,26 +180,33 @@ void Optimizer::restore(const NamedTensors& state) {
   write_back();
 }
 
-double clip_gradients(std::span<const Parameter> parameters, double max_norm) {
+double gradient_norm(std::span<const Parameter> parameters) {
   const c10::AutoGradMode no_gradient(false);
-  std::vector<at::Tensor> gradients;
   std::vector<at::Tensor> norms;
-  gradients.reserve(parameters.size());
   norms.reserve(parameters.size());
   for (const Parameter& parameter : parameters) {
     const at::Tensor gradient = parameter.tensor.grad();
     if (!gradient.defined()) continue;
-    gradients.push_back(gradient);
     norms.push_back(gradient.to(is_half(gradient) ? at::kFloat : gradient.scalar_type())
                         .norm()
                         .to(at::kDouble));
   }
-  if (gradients.empty()) return 0;
-  const double norm = at::stack(norms).norm().item<double>();
+  return norms.empty() ? 0 : at::stack(norms).norm().item<double>();
+}
+
+void scale_gradients(std::span<const Parameter> parameters, double norm, double max_norm) {
   const double scale = max_norm / (norm + 1e-6);
-  if (std::isfinite(norm) && scale < 1) {
-    for (at::Tensor& gradient : gradients) gradient.mul_(scale);
+  if (!std::isfinite(norm) || scale >= 1) return;
+  const c10::AutoGradMode no_gradient(false);
+  for (const Parameter& parameter : parameters) {
+    at::Tensor gradient = parameter.tensor.grad();
+    if (gradient.defined()) gradient.mul_(scale);
   }
+}
+
+double clip_gradients(std::span<const Parameter> parameters, double max_norm) {
+  const double norm = gradient_norm(parameters);
+  scale_gradients(parameters, norm, max_norm);
   return norm;
 }
 

@@ -87,6 +87,12 @@ class Optimizer {
   std::vector<at::Tensor> weights_, exp_avg_, exp_avg_sq_, steps_, momentum_;
 };
 
+/// The norm of all gradients together.
+double gradient_norm(std::span<const Parameter> parameters);
+
+/// Scales gradients of a norm as clip_gradients does.
+void scale_gradients(std::span<const Parameter> parameters, double norm, double max_norm);
+
 /// Scales gradients by min(1, max_norm / (norm + 1e-6)), where norm is that of all of them
 /// together. Gradients whose norm is not finite stay as they are. \return the norm before
 double clip_gradients(std::span<const Parameter> parameters, double max_norm);

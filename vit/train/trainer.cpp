@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -38,17 +38,20 @@ void validate(const TrainerOptions& options) {
   validate(options.mix);
 }
 
-/// [depth, 2, B]: who keeps which branch.
-at::Tensor branch_scales(const std::vector<double>& rates, std::int64_t batch,
+/// [depth, 2, B]: who keeps which branch. Drawn for all processes, of which each has a part.
+at::Tensor branch_scales(const std::vector<double>& rates, const BatchPart& part,
                          RandomNumbers& random) {
   std::vector<at::Tensor> scales;
   scales.reserve(2 * rates.size());
   for (const double rate : rates) {
     for (int branch = 0; branch < 2; ++branch) {
-      scales.push_back(drop_path_scales(batch, rate, random));
+      scales.push_back(drop_path_scales(part.total, rate, random));
     }
   }
-  return at::stack(scales).view({std::ssize(rates), 2, batch});
+  return at::stack(scales)
+      .view({std::ssize(rates), 2, part.total})
+      .narrow(2, part.begin, part.size)
+      .contiguous();
 }
 
 /// Weights of the losses of a batch's samples, which depend on its targets alone.
@@ -101,16 +104,19 @@ Trainer::Trainer(model::VisionTransformer network, const TrainerOptions& options
                  options.method),
       random_(options.seed) {
   if (options_.ema) ema_.emplace(optimizer_.weights(), *options_.ema);
+  if (hooks_.group != nullptr)
+    buckets_ = std::make_unique<GradientBuckets>(optimizer_.parameters(), *hooks_.group);
   if (options_.drop_path > 0) {
     drop_path_rates_ = drop_path_rates(network_.config().depth, options_.drop_path);
   }
 }
 
 Ending Trainer::run() {
+  go_on_from_first();
   while (progress_.epoch < options_.epochs) {
     if (out_of_patience()) return Ending::early;
     if (!train_step()) finish_epoch();
-    const Request request = hooks_.request();
+    const Request request = agreed_request();
     if (request == Request::none) continue;
     hooks_.save(state(), progress_.step);
     if (request == Request::stop) return Ending::interrupted;
@@ -118,39 +124,44 @@ Ending Trainer::run() {
   return Ending::finished;
 }
 
+/// All processes take over what the first one holds, bit by bit.
+void Trainer::go_on_from_first() {
+  if (hooks_.group == nullptr) return;
+  Checkpoint first = state();
+  for (const auto& [part, tensors] : first.tensors) {
+    for (const auto& [name, tensor] : tensors) hooks_.group->broadcast(tensor);
+  }
+  for (auto& [name, text] : first.texts) text = hooks_.group->broadcast(text);
+  restore(first);
+}
+
+Request Trainer::agreed_request() {
+  const Request own = hooks_.request();
+  if (hooks_.group == nullptr) return own;
+  std::array<double, 2> wishes{own == Request::save ? 1.0 : 0, own == Request::stop ? 1.0 : 0};
+  hooks_.group->sum(wishes);
+  return wishes[1] > 0 ? Request::stop : wishes[0] > 0 ? Request::save : Request::none;
+}
+
 /// One update from as many batches as there are to it. \return whether the epoch goes on
 bool Trainer::train_step() {
   std::vector<Batch> batches;
+  std::vector<std::int64_t> sizes;
   batches.reserve(static_cast<std::size_t>(options_.accumulation));
   bool goes_on = true;
   while (goes_on && std::ssize(batches) < options_.accumulation) {
     std::optional<Batch> batch = hooks_.next();
     goes_on = batch.has_value();
-    if (goes_on && batch->pixels.size(0) > 0) batches.push_back(std::move(*batch));
+    if (!goes_on) break;
+    sizes.push_back(batch->pixels.size(0));
+    batches.push_back(std::move(*batch));
   }
-  if (batches.empty()) return goes_on;
-
-  at::Tensor total_weight = at::zeros({}, at::kFloat);
+  const std::vector<BatchPart> parts = parts_of(sizes, hooks_.group);
   StepReport report{.epoch = progress_.epoch, .rate = rate_at(options_.schedule, progress_.step)};
-  for (Batch& batch : batches) {
-    const Mix mix = draw_mix(options_.mix, batch.pixels.size(2), batch.pixels.size(3), random_);
-    batch.pixels = mix_pixels(batch.pixels, mix);
-    batch.targets = mix_targets(batch.targets, mix);
-    total_weight += loss_weights(batch, options_.loss).sum();
-    report.samples += batch.pixels.size(0);
-  }
-  const EpochSums before = progress_.sums;
-  for (Batch& batch : batches) report.loss += backward(batch, total_weight);
-  if (!std::isfinite(report.loss)) {
-    fail_not_finite("the loss", report.loss, progress_.step, batches);
-  }
-  report.gradient_norm = clip_gradients(
-      optimizer_.parameters(),
-      options_.clip_norm > 0 ? options_.clip_norm : std::numeric_limits<double>::infinity());
-  if (!std::isfinite(report.gradient_norm)) {
-    progress_.sums = before;
-    fail_not_finite("the norm of the gradients", report.gradient_norm, progress_.step, batches);
-  }
+  for (const BatchPart& part : parts) report.samples += part.total;
+  if (report.samples == 0) return goes_on;
+
+  backward_all(batches, parts, report);
   optimizer_.step(report.rate);
   optimizer_.clear_gradients();
   if (ema_) ema_->update();
@@ -160,44 +171,105 @@ bool Trainer::train_step() {
   return goes_on;
 }
 
-/// Adds the gradients of a batch. \return its share of the update's loss
-double Trainer::backward(Batch& batch, const at::Tensor& total_weight) {
+/// Clipped gradients of an update, the same in all processes; loss and norm go into the report.
+void Trainer::backward_all(std::vector<Batch>& batches, const std::vector<BatchPart>& parts,
+                           StepReport& report) {
+  at::Tensor total_weight = at::zeros({1}, at::kFloat);
+  std::size_t last = batches.size();  // the batch that completes the gradients
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (parts[i].total == 0) continue;
+    Batch& batch = batches[i];
+    const Mix mix = draw_mix(options_.mix, batch.pixels.size(2), batch.pixels.size(3), random_);
+    batch.pixels = mix_pixels(batch.pixels, mix);
+    batch.targets = mix_targets(batch.targets, mix);
+    total_weight += loss_weights(batch, options_.loss).sum();
+    if (parts[i].size > 0) last = i;
+  }
+  if (hooks_.group != nullptr) hooks_.group->sum(total_weight);
+  EpochSums sums;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (parts[i].total == 0) continue;
+    if (buckets_ && i == last) buckets_->begin();
+    const double loss = backward(batches[i], parts[i], total_weight, sums);
+    if (!std::isfinite(loss)) fail_not_finite("the loss", loss, progress_.step, batches);
+    report.loss += loss;
+  }
+  if (buckets_) buckets_->finish();
+  report.gradient_norm = clip();
+  if (!std::isfinite(report.gradient_norm)) {
+    fail_not_finite("the norm of the gradients", report.gradient_norm, progress_.step, batches);
+  }
+  if (hooks_.group != nullptr) {
+    std::array<double, 5> all{report.loss, sums.loss, sums.weight,
+                              static_cast<double>(sums.samples), static_cast<double>(sums.right)};
+    hooks_.group->sum(all);
+    report.loss = all[0];
+    sums = {.loss = all[1],
+            .weight = all[2],
+            .samples = static_cast<std::int64_t>(all[3]),
+            .right = static_cast<std::int64_t>(all[4])};
+  }
+  progress_.sums.loss += sums.loss;
+  progress_.sums.weight += sums.weight;
+  progress_.sums.samples += sums.samples;
+  progress_.sums.right += sums.right;
+}
+
+/// \return the norm before. Of several processes the first one's counts: machines that round
+/// otherwise would drift apart
+double Trainer::clip() {
+  std::array<double, 1> norm{gradient_norm(optimizer_.parameters())};
+  if (hooks_.group != nullptr) {
+    if (!hooks_.group->first()) norm[0] = 0;
+    hooks_.group->sum(norm);
+  }
+  if (options_.clip_norm > 0) {
+    scale_gradients(optimizer_.parameters(), norm[0], options_.clip_norm);
+  }
+  return norm[0];
+}
+
+/// Adds the gradients of a batch, and what was seen of it to `sums`. \return its share of the
+/// update's loss
+double Trainer::backward(Batch& batch, const BatchPart& part, const at::Tensor& total_weight,
+                         EpochSums& sums) {
   const at::Device device = optimizer_.parameters().front().tensor.device();
   model::ForwardOptions forward{.backend = options_.backend};
   forward.training.recompute = options_.recompute;
   if (!drop_path_rates_.empty()) {
-    forward.training.branch_scales = branch_scales(drop_path_rates_, batch.pixels.size(0), random_);
+    forward.training.branch_scales = branch_scales(drop_path_rates_, part, random_);
   }
+  if (part.size == 0) return 0;
   const at::Tensor logits = network_.forward(batch.pixels.to(device), forward).logits;
   at::Tensor values = sample_losses(logits, batch.targets, options_.loss).values;
   if (batch.weights.defined()) values = values * batch.weights.to(values.options());
   const at::Tensor sum = values.sum();
   const double loss = sum.item<double>() / total_weight.item<double>();
   if (!std::isfinite(loss)) return loss;
-  (sum / total_weight.to(device)).backward();
+  (sum / total_weight.to(device)).sum().backward();
 
   const c10::AutoGradMode no_gradient(false);
-  progress_.sums.loss += sum.item<double>();
-  progress_.sums.weight += loss_weights(batch, options_.loss).sum().item<double>();
-  progress_.sums.samples += batch.pixels.size(0);
-  progress_.sums.right +=
+  sums.loss += sum.item<double>();
+  sums.weight += loss_weights(batch, options_.loss).sum().item<double>();
+  sums.samples += part.size;
+  sums.right +=
       (logits.argmax(1).cpu() == batch.targets.argmax(1).cpu()).sum().item<std::int64_t>();
   return loss;
 }
 
 void Trainer::rehearse(at::IntArrayRef pixels) {
   const RandomNumbers random = random_;
-  const EpochSums sums = progress_.sums;
   const std::int64_t classes = network_.config().classes;
   Batch batch{.pixels = at::zeros(pixels),
               .targets = at::full({pixels[0], classes}, 1.0 / static_cast<double>(classes))};
   // The second batch of an update finds the gradients of the first.
   for (std::int64_t i = 0; i < std::min<std::int64_t>(options_.accumulation, 2); ++i) {
-    backward(batch, loss_weights(batch, options_.loss).sum());
+    EpochSums unused;
+    backward(batch, {.size = pixels[0], .total = pixels[0]},
+             loss_weights(batch, options_.loss).sum().view(1), unused);
   }
   optimizer_.clear_gradients();
   random_ = random;
-  progress_.sums = sums;
 }
 
 std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {

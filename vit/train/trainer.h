@@ -14,9 +14,11 @@
 #include "vit/model/vision_transformer.h"
 #include "vit/train/checkpoint.h"
 #include "vit/train/ema.h"
+#include "vit/train/gradient_buckets.h"
 #include "vit/train/loss.h"
 #include "vit/train/mixup.h"
 #include "vit/train/optimizer.h"
+#include "vit/train/process_group.h"
 #include "vit/train/schedule.h"
 #include "vit/train/trainable.h"
 
@@ -96,12 +98,16 @@ struct TrainerHooks {
   std::function<std::optional<Batch>()> next;
   /// Holds TrainerOptions::metric. Called without gradients.
   std::function<Metrics(const model::VisionTransformer&)> validate;
-  /// Asked after every step.
+  /// Asked after every step; of several processes, what one of them wants all do.
   std::function<Request()> request = [] { return Request::none; };
   std::function<void(const StepReport&)> on_step = [](const StepReport&) {};
   std::function<void(const EpochReport&)> on_epoch = [](const EpochReport&) {};
   /// Called after each epoch and when it is asked for.
   std::function<void(Checkpoint, std::int64_t step)> save = [](const Checkpoint&, std::int64_t) {};
+  /// Those that train together: `next` gives this one's part of the batches that all share, which
+  /// may be empty, and `validate` what it gives to all. They go on from the first one's state.
+  /// Null: this process alone.
+  ProcessGroup* group = nullptr;
 };
 
 /// How a run ended.
@@ -153,8 +159,14 @@ class Trainer {
     std::int64_t waited = 0;  ///< epochs since the best
   };
 
+  void go_on_from_first();
+  Request agreed_request();
   bool train_step();
-  double backward(Batch& batch, const at::Tensor& total_weight);
+  void backward_all(std::vector<Batch>& batches, const std::vector<BatchPart>& parts,
+                    StepReport& report);
+  double backward(Batch& batch, const BatchPart& part, const at::Tensor& total_weight,
+                  EpochSums& sums);
+  double clip();
   model::VisionTransformer validated_network() const;
   void finish_epoch();
   bool out_of_patience() const;
@@ -164,6 +176,7 @@ class Trainer {
   model::VisionTransformer network_;
   Optimizer optimizer_;
   std::optional<Ema> ema_;
+  std::unique_ptr<GradientBuckets> buckets_;
   std::vector<double> drop_path_rates_;
   RandomNumbers random_;
   Progress progress_;
