@@ -20,6 +20,7 @@
 #include "datasets/open_labelled.h"
 #include "datasets/split.h"
 #include "vit/error.h"
+#include "vit/metrics/multi_label.h"
 #include "vit/text.h"
 #include "vit/train/class_weights.h"
 #include "vit/train/linear_head.h"

@@ -102,6 +102,8 @@ void add_learning_options(CLI::App& command, FinetuneOptions& options) {
       ->check(number(0, 0.999999));
   add("--drop-path", options.drop_path, "P", "branches left out, in the last block")
       ->check(number(0, 0.9));
+  add("--dropout", options.dropout, "P", "features left out before the head")
+      ->check(number(0, 0.9));
   command.add_flag("--recompute", options.recompute, "less memory: blocks are computed twice")
       ->group(group);
   add("--metric", options.metric, "accuracy|loss|map", "of validation, by which the best is kept")
@@ -199,6 +201,7 @@ train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64
   result.mix = {.mixup_alpha = options.mixup, .cutmix_alpha = options.cutmix};
   if (options.ema > 0) result.ema = train::EmaOptions{.decay = options.ema};
   result.drop_path = options.drop_path;
+  result.dropout = options.dropout;
   result.recompute = options.recompute;
   if (options.run.precision == "bf16") result.precision = at::kBFloat16;
   result.backend = kernels::parse_backend(options.run.attention);

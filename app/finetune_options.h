@@ -40,7 +40,7 @@ struct FinetuneOptions {
   double focal_gamma = 2;
   std::optional<double> label_smoothing;  ///< nothing: by method
   std::string class_weights = "none", sampling = "natural";
-  double ema = 0, mixup = 0, cutmix = 0, drop_path = 0;
+  double ema = 0, mixup = 0, cutmix = 0, drop_path = 0, dropout = 0;
   bool recompute = false;
   std::string metric = "accuracy";
   int patience = 0;

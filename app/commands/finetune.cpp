@@ -45,11 +45,14 @@ weights::Model opened_model(const FinetuneOptions& options, const RunOptions& ru
   weights::Model model = open_model(options.model, run, /*pack=*/false);
   require_specification(model);
   const auto classes = static_cast<int>(images.classes.size());
-  if (model.network.config().classes == classes && model.labels == images.classes) {
+  const model::Config& config = model.network.config();
+  if (config.classes == classes && config.multi_label == images.multi_label &&
+      model.labels == images.classes) {
     if (!run.quiet) output::note("the model names the same classes: its head is kept");
   } else {
     RandomNumbers random = stream(options, Stream::head);
-    model.network = train::with_new_head(model.network, classes, random);
+    model.network = train::with_new_head(
+        model.network, {.classes = classes, .multi_label = images.multi_label}, random);
     model.labels = images.classes;
   }
   return model;
@@ -364,7 +367,9 @@ int finetune(const FinetuneOptions& given, CLI::App& command) {
   }
   if (place) options.run = run_options_at(options.run, *place);
   // All that may be wrong with what was typed is found before the processes meet.
-  Beginning beginning{.recipe = recipe, .changed = std::move(changed)};
+  Beginning beginning;
+  beginning.recipe = recipe;
+  beginning.changed = std::move(changed);
   beginning.images = open_training_data(options);
   beginning.model = prepared_model(options, *beginning.images);
   if (!place || place->seat.first()) {

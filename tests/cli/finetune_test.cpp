@@ -221,5 +221,34 @@ TEST(Finetune, AnAdapterIsAsGoodAsTheMergedModel) {
   }
 }
 
+/// Photos with several labels, or none, become a model that says so.
+TEST(Finetune, SeveralLabelsAPhoto) {
+  const TemporaryFolder folder;
+  std::string lines;
+  for (int i = 0; i < 4; ++i) {
+    const std::string split = i < 3 ? "train" : "val";
+    lines += R"({"path": ")" + golden("images/rgb.png") +
+             R"(", "labels": ["red", "cat"], "split": ")" + split + "\"}\n";
+    lines += R"({"path": ")" + golden("images/gray.jpg") + R"(", "labels": ["cup"], "split": ")" +
+             split + "\"}\n";
+  }
+  const std::string data = folder.write("labels.jsonl", lines);
+  for (const std::string method : {"full", "lora", "head"}) {
+    const std::string run = folder / method;
+    std::vector<std::string> more{"--method", method, "--loss", "asymmetric"};
+    if (method != "head") more.insert(more.end(), {"--metric", "map", "--dropout", "0.1"});
+    const Finished finished = run_program(command(data, run, more));
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    const Finished evaluated =
+        run_program({"evaluate", "--model", run, "--data", data, "--format", "json", "--quiet"});
+    ASSERT_EQ(evaluated.status, 0) << evaluated.err;
+    const auto json = nlohmann::json::parse(evaluated.out);
+    EXPECT_TRUE(json.contains("mean_average_precision")) << evaluated.out;
+  }
+  const Finished refused = run_program(command(data, folder / "focal", {"--loss", "focal"}));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("binary or asymmetric"));
+}
+
 }  // namespace
 }  // namespace vitascope::tests

@@ -24,6 +24,8 @@ struct Training {
   /// Drop path: what the attention and the MLP branch of each block are multiplied by, sample by
   /// sample. float32 [depth, 2, B]; undefined: 1.
   at::Tensor branch_scales{};
+  /// Dropout: what the head reads is multiplied by it. float32 [B, F]; undefined: 1.
+  at::Tensor feature_scales{};
   /// Blocks keep their input alone and compute the rest again in the backward pass (Chen et al.
   /// 2016, arXiv:1604.06174).
   bool recompute = false;

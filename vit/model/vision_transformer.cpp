@@ -142,7 +142,12 @@ Output VisionTransformer::forward_from(const at::Tensor& hidden, int first_block
   const Stopwatch watch(options.times != nullptr ? &options.times->head : nullptr);
   const at::Tensor tokens = norm_(x);
   const at::Tensor features = head_.fc_norm(pool(tokens, config_));
-  return {tokens, features, head_.logits(features)};
+  const at::Tensor& scales = options.training.feature_scales;
+  if (!scales.defined()) return {tokens, features, head_.logits(features)};
+  // DeiT distilled reads two tokens alike.
+  const at::Tensor kept =
+      features * (features.dim() == 3 ? scales.unsqueeze(1) : scales).to(features.options());
+  return {tokens, features, head_.logits(kept)};
 }
 
 at::Tensor VisionTransformer::probabilities(const at::Tensor& logits) const {

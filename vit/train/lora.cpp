@@ -23,6 +23,7 @@ namespace {
 constexpr const char* kProducts[] = {"attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"};
 constexpr const char* kScale = "scale";
 constexpr const char* kLabels = "labels";
+constexpr const char* kMultiLabel = "multi_label";
 
 void validate(const LoraOptions& options) {
   if (!(options.alpha > 0 && std::isfinite(options.alpha))) {
@@ -141,7 +142,8 @@ void save_adapter(const Adapted& adapted, const std::string& path, bool force) {
   weights::write_tensors(path, adapter_of(adapted.network),
                          {{"format", "pt"},
                           {kScale, fmt::format("{}", scale)},
-                          {kLabels, Json(adapted.labels).dump()}},
+                          {kLabels, Json(adapted.labels).dump()},
+                          {kMultiLabel, adapted.network.config().multi_label ? "true" : "false"}},
                          force);
 }
 
@@ -152,7 +154,12 @@ Adapted with_adapter(const model::VisionTransformer& network, const std::string&
   if (const auto head = stored.tensors.find("head.weight"); head != stored.tensors.end()) {
     if (head->second.shape.size() != 2) throw InputError(path, "'head.weight' is no matrix");
     RandomNumbers unused(0);
-    changed = with_new_head(network, static_cast<int>(head->second.shape[0]), unused);
+    const auto several = stored.metadata.find(kMultiLabel);
+    changed = with_new_head(
+        network,
+        {.classes = static_cast<int>(head->second.shape[0]),
+         .multi_label = several != stored.metadata.end() && several->second == "true"},
+        unused);
   }
   for (const auto& [name, tensor] : stored.tensors) {
     const std::string product_name = name.substr(0, name.rfind('.'));

@@ -53,10 +53,11 @@ std::vector<std::pair<std::string, at::Tensor*>> learnable_slots(
   return slots;
 }
 
-model::VisionTransformer with_new_head(const model::VisionTransformer& network, int classes,
+model::VisionTransformer with_new_head(const model::VisionTransformer& network, NewHead head,
                                        RandomNumbers& random) {
   model::Config config = network.config();
-  config.classes = classes;
+  config.classes = head.classes;
+  config.multi_label = head.multi_label;
   model::VisionTransformer changed(config);
   std::map<std::string, at::Tensor> given;
   model::VisionTransformer source = network;

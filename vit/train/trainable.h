@@ -32,10 +32,16 @@ bool learns(std::string_view name, Tuning tuning);
 /// and `NAME.lora_b` of the products that have a low-rank addition.
 std::vector<std::pair<std::string, at::Tensor*>> learnable_slots(model::VisionTransformer& network);
 
+/// What a head answers with.
+struct NewHead {
+  int classes = 2;
+  bool multi_label = false;  ///< any number of them holds
+};
+
 /// Gives the network a head for another number of classes: weights of the normal distribution with
 /// deviation 0.01, which leave all classes nearly alike at first, and biases of 0. The other
 /// parameters are shared with the old network.
-model::VisionTransformer with_new_head(const model::VisionTransformer& network, int classes,
+model::VisionTransformer with_new_head(const model::VisionTransformer& network, NewHead head,
                                        RandomNumbers& random);
 
 /// Brings all parameters to one precision and makes those that learn leaves of autograd's graph in

@@ -34,6 +34,8 @@ void validate(const TrainerOptions& options) {
           fmt::format("a patience of {}: expected 0 or more", options.patience));
   require(options.precision == at::kFloat || options.precision == at::kBFloat16,
           "training is done in fp32 or bf16");
+  require(options.dropout >= 0 && options.dropout < 1,
+          fmt::format("a dropout of {}: expected 0 or more, below 1", options.dropout));
   validate(options.schedule);
   validate(options.mix);
 }
@@ -52,6 +54,14 @@ at::Tensor branch_scales(const std::vector<double>& rates, const BatchPart& part
       .view({std::ssize(rates), 2, part.total})
       .narrow(2, part.begin, part.size)
       .contiguous();
+}
+
+/// [B, F]: which features the head reads (dropout: Srivastava et al. 2014).
+at::Tensor feature_scales(std::int64_t width, double rate, const BatchPart& part,
+                          RandomNumbers& random) {
+  return drop_path_scales(part.total * width, rate, random)
+      .view({part.total, width})
+      .narrow(0, part.begin, part.size);
 }
 
 /// Weights of the losses of a batch's samples, which depend on its targets alone.
@@ -238,6 +248,10 @@ double Trainer::backward(Batch& batch, const BatchPart& part, const at::Tensor& 
   forward.training.recompute = options_.recompute;
   if (!drop_path_rates_.empty()) {
     forward.training.branch_scales = branch_scales(drop_path_rates_, part, random_);
+  }
+  if (options_.dropout > 0) {
+    const std::int64_t width = network_.config().feature_width();
+    forward.training.feature_scales = feature_scales(width, options_.dropout, part, random_);
   }
   if (part.size == 0) return 0;
   const at::Tensor logits = network_.forward(batch.pixels.to(device), forward).logits;

@@ -48,6 +48,7 @@ struct TrainerOptions {
   MixOptions mix{};
   std::optional<EmaOptions> ema{};  ///< given: the average is validated and kept, not the weights
   double drop_path = 0;             ///< rate of the last block
+  double dropout = 0;               ///< rate of the features that the head reads
   bool recompute = false;           ///< \see model::Training
   at::ScalarType precision = at::kFloat;  ///< kBFloat16: with exact weights beside
   kernels::Backend backend = kernels::Backend::automatic;

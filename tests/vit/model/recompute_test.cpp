@@ -65,5 +65,26 @@ TEST(DropPath, ABranchThatIsLeftOutIsNotInTheAnswer) {
   EXPECT_FALSE(at::allclose(whole[1], half[1], 1e-2, 1e-2));
 }
 
+TEST(Training, DropoutScalesWhatTheHeadReads) {
+  for (const Pooling pooling : {Pooling::class_token, Pooling::class_and_mean}) {
+    Config config = tests::tiny_config();
+    config.pooling = pooling;
+    const VisionTransformer network = tests::random_weights(config);
+    const at::Tensor pixels = at::randn({2, 3, 8, 12});
+    at::Tensor scales = at::full({2, config.feature_width()}, 1.5);
+    scales[1].zero_();
+    const Output plain = network.forward(pixels);
+    const Output scaled = network.forward(pixels, {.training = {.feature_scales = scales}});
+    const at::Tensor bias =
+        network
+            .forward_from(at::zeros_like(plain.tokens), config.depth,
+                          {.training = {.feature_scales = at::zeros_like(scales)}})
+            .logits[0];
+    EXPECT_TRUE(at::allclose(scaled.logits[0] - bias, 1.5 * (plain.logits[0] - bias), 1e-4, 1e-4));
+    EXPECT_TRUE(at::allclose(scaled.logits[1], bias, 1e-5, 1e-5));
+    EXPECT_TRUE(at::equal(scaled.features, plain.features));
+  }
+}
+
 }  // namespace
 }  // namespace vitascope::model

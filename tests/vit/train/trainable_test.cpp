@@ -100,7 +100,9 @@ TEST(WithNewHead, HasTheClassesAndSharesTheRest) {
   const model::VisionTransformer network =
       model::tests::random_weights(model::tests::tiny_config());
   RandomNumbers random(1);
-  model::VisionTransformer changed = with_new_head(network, 3, random);
+  model::VisionTransformer changed =
+      with_new_head(network, {.classes = 3, .multi_label = true}, random);
+  EXPECT_TRUE(changed.config().multi_label);
   EXPECT_EQ(changed.forward(at::randn({2, 3, 8, 12})).logits.size(1), 3);
   const at::Tensor pixels = at::randn({2, 3, 8, 12});
   EXPECT_TRUE(at::equal(changed.forward(pixels).features, network.forward(pixels).features));
