@@ -154,7 +154,10 @@ bool check_photos(const FinetuneOptions& options, const LabelledImages& images,
   });
   progress.clear();
   if (report.interrupted) return false;
-  say_findings(findings_text(images, report), options.data);
+  // Of what is odd a quiet run says what ends it.
+  datasets::CheckReport broken;
+  broken.broken = report.broken;
+  say_findings(findings_text(images, options.run.quiet ? broken : report), options.data);
   if (!report.broken.empty() && on_bad_image(options) == datasets::OnBadImage::error) {
     throw FailureError(fmt::format(
         "{} can't be decoded (named above): mend or remove them; --on-bad-image skip trains "

@@ -10,6 +10,7 @@
 
 #include "app/model_use.h"
 #include "app/output.h"
+#include "app/run_folder.h"
 #include "datasets/split.h"
 #include "vit/error.h"
 #include "vit/text.h"
@@ -54,12 +55,14 @@ Headline headline(const ModelCard& card) {
 }
 
 std::string front_matter(const ModelCard& card) {
-  const bool timm = card.facts.layout == weights::Layout::timm;
+  const char* library = card.facts.layout == weights::Layout::transformers ? "transformers"
+                        : card.facts.layout == weights::Layout::timm       ? "timm"
+                                                                           : "vitascope";
   const auto [metric, key] = headline(card);
-  std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: image-classification\n",
-                                 timm ? "timm" : "transformers");
+  std::string text =
+      fmt::format("---\nlibrary_name: {}\npipeline_tag: image-classification\n", library);
   if (card.base.on_hub) text += fmt::format("base_model: {}\n", yaml_text(card.base.name));
-  text += "license: other\nlicense_name: as-the-base-model\n";
+  if (!card.base.name.empty()) text += "license: other\nlicense_name: as-the-base-model\n";
   text += "tags:\n- image-classification\n- vision-transformer\n- vitascope\n";
   text += fmt::format("metrics:\n- {}\n", metric);
   if (const Figure* figure = find_figure(card.evaluation, key)) {
@@ -73,6 +76,7 @@ std::string front_matter(const ModelCard& card) {
 }
 
 std::string method_text(const std::string& method) {
+  if (method == "head") return "the head alone was trained";
   if (method == "full") return "all of its weights were trained";
   if (method == "lora") return "low-rank additions (LoRA) and the head were trained, then merged";
   if (method == "bias") return "its biases and the head were trained";
@@ -85,14 +89,17 @@ std::string introduction(const ModelCard& card) {
   text += fmt::format(
       "A vision transformer that {} {} classes. It was made from {} by Vitascope {}: {}.\n",
       card.answers.multi_label ? "tells which of a photo shows, of" : "puts a photo into one of",
-      card.answers.classes(), markdown_text(card.base.name), VITASCOPE_VERSION,
+      card.answers.classes(),
+      card.base.name.empty() ? "random weights" : markdown_text(card.base.name), VITASCOPE_VERSION,
       method_text(card.method));
   const auto row = [&](const char* name, const std::string& value) {
     text += fmt::format("| {} | {} |\n", name, value);
   };
   text += "\n| | |\n|---|---|\n";
-  row("base model", fmt::format("{}{}", markdown_text(card.base.name),
-                                card.base.on_hub ? "" : " (a local file or folder)"));
+  if (!card.base.name.empty()) {
+    row("base model", fmt::format("{}{}", markdown_text(card.base.name),
+                                  card.base.on_hub ? "" : " (a local file or folder)"));
+  }
   row("network",
       fmt::format("{}: {} blocks, width {}, {} heads, patch {}, {:.4g} million parameters",
                   markdown_text(config.family), config.depth, config.width, config.heads,
@@ -240,7 +247,10 @@ std::string limits(const ModelCard& card) {
          "`vitascope check-data` finds those that are the same byte by byte.\n"
          "- Nothing was measured of people, of fairness between groups, or of photos made to "
          "deceive it.\n\n"
-         "## Licence\n\nAs the base model's, as far as known, and as the photos allow.\n";
+         "## Licence\n\n" +
+         (card.base.name.empty()
+              ? "As the photos allow.\n"
+              : "As the base model's, as far as known, and as the photos allow.\n");
 }
 
 }  // namespace
@@ -260,11 +270,12 @@ ModelFacts facts_of(const weights::Model& model) {
     }
   };
   facts.fits_timm = fits(weights::timm_layout);
-  if (!fits(weights::transformers_layout)) facts.layout = weights::Layout::timm;
+  facts.layout = layout_for(model);
   return facts;
 }
 
 BaseModel base_model(const std::string& model) {
+  if (model.empty()) return {};
   static const std::regex repository(R"([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)");
   std::error_code ignored;
   const std::string name = model.substr(0, model.find('@'));

@@ -29,13 +29,14 @@ struct ModelFacts {
 /// \throws UsageError when the model can be saved in no layout
 ModelFacts facts_of(const weights::Model& model);
 
-/// Where a model came from: a repository of the Hub, or a file or folder, without its path.
+/// Where a model came from: a repository of the Hub, or a file or folder, without its path; or
+/// nowhere, when it learned from random weights.
 struct BaseModel {
-  std::string name;
+  std::string name;  ///< empty: none
   bool on_hub = false;
 };
 
-/// \param model what --model said
+/// \param model what --model said, or empty
 BaseModel base_model(const std::string& model);
 
 /// What a card is written from. Its parts must outlive it.

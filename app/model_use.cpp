@@ -69,6 +69,9 @@ std::string use_section(const ModelUse& use) {
   if (use.layout == weights::Layout::timm) {
     return text + "\nWith timm:\n" + timm_lines(use.folder, use.multi_label);
   }
+  if (use.layout == weights::Layout::vitascope) {
+    return text + "\nNeither transformers nor timm has a network of this kind.\n";
+  }
   text += transformers_lines(use.folder);
   if (!use.fits_timm) return text;
   const std::string converted = use.folder + "-timm";

@@ -93,6 +93,7 @@ void TrainingReport::epoch(const train::EpochReport& report) {
                    .memory = static_cast<double>(peak_memory()),
                    .best = report.best};
   log(row);
+  write_curves();
   const Clock::time_point now = Clock::now();
   estimate_->ended_epoch(seconds_between(last_step_, now));
   epoch_begin_ = last_step_ = now;
@@ -103,7 +104,6 @@ void TrainingReport::epoch(const train::EpochReport& report) {
 void TrainingReport::log(LogRow row) {
   row.time = seconds_since_1970();
   log_.add(row);
-  write_curves();
 }
 
 std::string TrainingReport::epoch_line(const LogRow& row) const {
@@ -181,10 +181,11 @@ std::string TrainingReport::closing_text(train::Ending ending) const {
   const LogRow* best = best_row(log_.rows());
   const std::string folder = printable(subject_.folder);
   const std::string word = printable(shell_word(subject_.folder));
+  const bool epochs = subject_.options.method != "head";
   std::string text = fmt::format(
-      "\n{}: {} opens as the model of epoch {}\n",
+      "\n{}: {} opens as the model{}\n",
       ending == train::Ending::early ? "no better epoch came, so it ended early" : "done", folder,
-      best == nullptr ? 0 : best->epoch);
+      epochs && best != nullptr ? fmt::format(" of epoch {}", best->epoch) : "");
   if (evaluation_.confusion) {
     const std::string confusions = confusions_text(*answers_, *evaluation_.confusion, kConfusions);
     text += confusions.empty() ? "no photo of validation was taken for another class\n"
@@ -195,8 +196,9 @@ std::string TrainingReport::closing_text(train::Ending ending) const {
   return text + fmt::format(
                     "use it   vitascope classify PHOTO --model {}\n"
                     "measure  vitascope evaluate --model {} --data {}\n"
-                    "read     {}/README.md and curves.png; tensorboard --logdir {}\n",
-                    word, word, printable(shell_word(subject_.options.data)), folder, word);
+                    "read     {}/README.md{}\n",
+                    word, word, printable(shell_word(subject_.options.data)), folder,
+                    epochs ? " and curves.png; tensorboard --logdir " + word : "");
 }
 
 }  // namespace vitascope::app

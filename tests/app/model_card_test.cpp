@@ -127,6 +127,13 @@ TEST_F(ModelCardTest, PythonsLinesDependOnTheLayout) {
   EXPECT_THAT(card(), Not(HasSubstr("import transformers")));
 }
 
+TEST_F(ModelCardTest, WithoutABaseNothingIsSaidOfOne) {
+  base_ = base_model("");
+  EXPECT_THAT(card(), HasSubstr("made from random weights"));
+  EXPECT_THAT(card(), Not(HasSubstr("base model")));
+  EXPECT_THAT(card(), Not(HasSubstr("as-the-base-model")));
+}
+
 TEST(BaseModelTest, IsARepositoryOrALastName) {
   EXPECT_TRUE(base_model("google/vit@main").on_hub);
   EXPECT_EQ(base_model("google/vit@main").name, "google/vit");
