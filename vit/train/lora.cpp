@@ -93,7 +93,8 @@ void require_shape(const at::Tensor& tensor, const std::string& name, at::IntArr
 void add_lora(model::VisionTransformer& network, const LoraOptions& options,
               RandomNumbers& random) {
   validate(options);
-  for (auto& [name, product] : network.products()) {
+  for (const auto& [found, product] : network.products()) {
+    const std::string& name = found;  // lambdas of C++20 may not capture the binding itself
     const bool chosen = std::ranges::any_of(
         options.where, [&](const std::string& end) { return name.ends_with("." + end); });
     if (!chosen) continue;
