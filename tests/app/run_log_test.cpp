@@ -23,6 +23,7 @@ LogRow row(std::int64_t epoch, bool best) {
           .rate = 1e-4,
           .images_per_second = 5.9,
           .waiting = 0.25,
+          .memory = 1.5,
           .time = 1764500000.125,
           .best = best};
 }
@@ -38,6 +39,7 @@ TEST(RunLog, ALineGivesTheRowBack) {
   EXPECT_EQ(after.rate, before.rate);
   EXPECT_EQ(after.images_per_second, before.images_per_second);
   EXPECT_EQ(after.waiting, before.waiting);
+  EXPECT_EQ(after.memory, before.memory);
   EXPECT_EQ(after.time, before.time);
   EXPECT_TRUE(after.best);
 }
@@ -79,10 +81,10 @@ TEST(RunLog, GoesOnWithTheEpochsThatAreDone) {
   EXPECT_EQ(file_text(folder / "log.jsonl"), whole);
   EXPECT_EQ(file_text(folder / "log.csv"),
             "epoch,step,train_loss,train_accuracy,val_accuracy,val_loss,rate,images_per_second,"
-            "waiting,time,best\n"
-            "1,10,0.1,0.3333333333333333,0.7,2.5e-07,0.0001,5.9,0.25,1764500000.125,true\n"
-            "2,20,0.1,0.3333333333333333,0.7,2.5e-07,0.0001,5.9,0.25,1764500000.125,false\n"
-            "3,30,0.1,0.3333333333333333,0.7,2.5e-07,0.0001,5.9,0.25,1764500000.125,false\n");
+            "waiting,peak_memory,time,best\n"
+            "1,10,0.1,0.3333333333333333,0.7,2.5e-07,0.0001,5.9,0.25,1.5,1764500000.125,true\n"
+            "2,20,0.1,0.3333333333333333,0.7,2.5e-07,0.0001,5.9,0.25,1.5,1764500000.125,false\n"
+            "3,30,0.1,0.3333333333333333,0.7,2.5e-07,0.0001,5.9,0.25,1.5,1764500000.125,false\n");
 }
 
 }  // namespace
