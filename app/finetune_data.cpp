@@ -13,11 +13,11 @@
 
 #include "app/data_report.h"
 #include "app/device.h"
+#include "app/labelled_run.h"
 #include "app/measure.h"
 #include "app/output.h"
 #include "app/progress.h"
 #include "datasets/check.h"
-#include "datasets/open_labelled.h"
 #include "datasets/split.h"
 #include "vit/error.h"
 #include "vit/metrics/multi_label.h"
@@ -83,44 +83,36 @@ void say_findings(const std::string& text, const std::string& data) {
   }
 }
 
-/// \param rows [n, 1 + K]: sample, logits
-std::map<std::size_t, std::vector<double>> by_sample(const at::Tensor& rows) {
-  std::map<std::size_t, std::vector<double>> result;
-  const double* row = rows.const_data_ptr<double>();
-  for (std::int64_t i = 0; i < rows.size(0); ++i, row += rows.size(1)) {
-    result[static_cast<std::size_t>(*row)].assign(row + 1, row + rows.size(1));
-  }
-  return result;
-}
-
 std::string plural(std::size_t count, const char* what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
 
-Answers answers_of(const LabelledImages& images,
-                   const std::map<std::size_t, std::vector<double>>& logits_of) {
+Answers answers_of(const LabelledImages& images, const std::vector<std::size_t>& samples,
+                   const at::Tensor& logits) {
+  const at::Tensor exact = logits.to(at::kDouble).contiguous();
+  const double* row = exact.const_data_ptr<double>();
+  std::map<std::size_t, const double*> by_sample;
+  for (const std::size_t sample : samples) {
+    by_sample[sample] = row;
+    row += exact.size(1);
+  }
   Answers answers;
   answers.labels = images.classes;
   answers.sigmoid = answers.multi_label = images.multi_label;
-  for (const auto& [index, logits] : logits_of) {
+  for (const auto& [index, first] : by_sample) {
     const datasets::Sample& sample = images.samples[index];
     answers.samples.push_back(index);
     answers.paths.push_back(sample.path);
     answers.truth.emplace_back(sample.labels.begin(), sample.labels.end());
-    answers.logits.insert(answers.logits.end(), logits.begin(), logits.end());
+    answers.logits.insert(answers.logits.end(), first, first + exact.size(1));
   }
   return answers;
 }
 
 std::shared_ptr<const LabelledImages> open_training_data(const FinetuneOptions& options) {
-  auto images = std::make_shared<LabelledImages>();
-  try {
-    *images = datasets::open_labelled(options.data);
-  } catch (const InputError& error) {
-    throw UsageError(error.what());
-  }
+  const auto images = std::make_shared<LabelledImages>(open_data(options.data));
   if (images->classes.size() < 2) {
     throw UsageError(fmt::format(
         "{}: holds {}: expected photos of two classes or more", printable(options.data),
@@ -256,11 +248,9 @@ Validation FinetuneData::validate_alone(const model::VisionTransformer& network,
   return measure(network, backend, held_out_, nullptr);
 }
 
-std::optional<Validation> FinetuneData::test_alone(const model::VisionTransformer& network,
-                                                   kernels::Backend backend) const {
-  const std::vector<std::size_t> samples = datasets::samples_of(*images_, Split::test);
-  if (samples.empty()) return std::nullopt;
-  return measure(network, backend, samples, nullptr);
+Validation FinetuneData::test_alone(const model::VisionTransformer& network,
+                                    kernels::Backend backend) const {
+  return measure(network, backend, datasets::samples_of(*images_, Split::test), nullptr);
 }
 
 Validation FinetuneData::measure(const model::VisionTransformer& network, kernels::Backend backend,
@@ -297,7 +287,11 @@ Validation FinetuneData::measure(const model::VisionTransformer& network, kernel
     all = group->gathered(all);
   }
   if (all.size(0) == 0) throw FailureError("none of the photos to measure by can be decoded");
-  Validation result{.metrics = {}, .answers = answers_of(*images_, by_sample(all))};
+  const at::Tensor numbered = all.select(1, 0).contiguous();
+  const auto* number = numbered.const_data_ptr<double>();
+  const std::vector<std::size_t> seen(number, number + numbered.numel());
+  Validation result{.metrics = {},
+                    .answers = answers_of(*images_, seen, all.narrow(1, 1, classes))};
   const auto count = static_cast<double>(all.size(0));
   result.metrics = {{"loss", sum / count}, {"accuracy", right / count}};
   if (images_->multi_label) {

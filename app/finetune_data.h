@@ -1,7 +1,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,9 +34,10 @@ std::string data_fingerprint(const datasets::LabelledImages& images);
 at::Tensor class_weights(const FinetuneOptions& options, const datasets::LabelledImages& images);
 
 /// The answers to samples, in the order of the data.
-/// \param logits_of by sample
-Answers answers_of(const datasets::LabelledImages& images,
-                   const std::map<std::size_t, std::vector<double>>& logits_of);
+/// \param samples [n] in any order
+/// \param logits  [n, K]
+Answers answers_of(const datasets::LabelledImages& images, const std::vector<std::size_t>& samples,
+                   const at::Tensor& logits);
 
 /// What a network makes of the photos of validation.
 struct Validation {
@@ -63,9 +63,9 @@ class FinetuneData {
   /// The same by this process alone.
   Validation validate_alone(const model::VisionTransformer& network,
                             kernels::Backend backend) const;
-  /// The same of the photos for testing; nothing where the data has none.
-  std::optional<Validation> test_alone(const model::VisionTransformer& network,
-                                       kernels::Backend backend) const;
+  /// The same of the photos for testing.
+  /// \throws FailureError when there are none
+  Validation test_alone(const model::VisionTransformer& network, kernels::Backend backend) const;
 
   std::int64_t batches() const { return static_cast<std::int64_t>(loader_.batches()); }
   /// [B, 3, H, W] of a full batch.

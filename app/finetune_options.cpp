@@ -180,8 +180,12 @@ double base_rate(const FinetuneOptions& options) {
   return options.rate.value_or(rates.at(options.method));
 }
 
+std::int64_t steps_of_epoch(const FinetuneOptions& options, std::int64_t batches) {
+  return (batches + options.accumulation - 1) / options.accumulation;
+}
+
 train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64_t batches) {
-  const std::int64_t steps = (batches + options.accumulation - 1) / options.accumulation;
+  const std::int64_t steps = steps_of_epoch(options, batches);
   const double rate = base_rate(options);
   train::TrainerOptions result;
   result.epochs = options.epochs;

@@ -64,6 +64,10 @@ void check_finetune_options(const FinetuneOptions& options);
 /// The learning rate of all but the head.
 double base_rate(const FinetuneOptions& options);
 
+/// Updates of an epoch.
+/// \param batches of it
+std::int64_t steps_of_epoch(const FinetuneOptions& options, std::int64_t batches);
+
 /// What the trainer is told; the class weights of the loss are left to the data.
 /// \param batches of an epoch
 train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64_t batches);

@@ -1,9 +1,7 @@
 #include "app/head_run.h"
 
-#include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -71,17 +69,6 @@ LogRow log_row(const HeadTraining& training, const HeadTrainingOptions& options,
           .best = true};
 }
 
-std::map<std::size_t, std::vector<double>> logits_of(const HeadTraining& training) {
-  const at::Tensor logits = training.held_out_logits.to(at::kDouble).contiguous();
-  const auto* row = logits.const_data_ptr<double>();
-  std::map<std::size_t, std::vector<double>> result;
-  for (const std::size_t sample : training.held_out) {
-    result[sample].assign(row, row + logits.size(1));
-    row += logits.size(1);
-  }
-  return result;
-}
-
 }  // namespace
 
 int run_head(const FinetuneOptions& options, const std::string& recipe,
@@ -117,7 +104,8 @@ int run_head(const FinetuneOptions& options, const std::string& recipe,
                          .folder = folder.path()});
   report.begin(0, 0);
   report.log(log_row(training, how, images->multi_label));
-  report.describe(*training.model, answers_of(*images, logits_of(training)));
+  report.describe(*training.model,
+                  answers_of(*images, training.held_out, training.held_out_logits));
   report.end(train::Ending::finished, how.head.steps);
   return 0;
 }

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <map>
 #include <utility>
 
 #include "datasets/split.h"
 #include "vit/error.h"
 #include "vit/train/nearest_neighbours.h"
+#include "vit/train/trainable.h"
 
 namespace vitascope::app {
 namespace {
@@ -91,26 +91,16 @@ void set_head(const std::string& name, const train::LinearHead& head, bool two, 
 
 weights::Model with_head(const weights::Model& model, const train::LinearHead& head,
                          const std::vector<std::string>& labels, bool multi_label) {
-  model::VisionTransformer old = model.network;  // shares the tensors
-  model::Config config = old.config();
-  config.classes = static_cast<int>(labels.size());
-  config.head_bias = true;
-  config.multi_label = multi_label;
-  std::map<std::string, at::Tensor> tensors;
-  for (const auto& [name, slot] : old.parameters()) tensors.emplace(name, *slot);
-  const at::Tensor& like = tensors.begin()->second;
+  weights::Model result = model;
+  result.network = train::with_empty_head(
+      model.network,
+      {.classes = static_cast<int>(labels.size()), .multi_label = multi_label, .bias = true});
+  const auto slots = result.network.parameters();
+  const at::Tensor& like = *slots.front().second;
   const train::LinearHead placed{head.weight.to(like.device(), like.scalar_type()),
                                  head.bias.to(like.device(), like.scalar_type())};
-
-  weights::Model result = model;
-  result.network = model::VisionTransformer(config);
-  for (const auto& [name, slot] : result.network.parameters()) {
-    if (name.starts_with("head")) {
-      set_head(name, placed, config.pooling == model::Pooling::first_two, *slot);
-    } else {
-      *slot = tensors.at(name);
-    }
-  }
+  const bool two = model.network.config().pooling == model::Pooling::first_two;
+  for (const auto& [name, slot] : slots) set_head(name, placed, two, *slot);
   result.labels = labels;
   result.label_source = "the training data";
   return result;

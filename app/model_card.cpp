@@ -261,15 +261,7 @@ ModelFacts facts_of(const weights::Model& model) {
     facts.input = image::output_size(*model.specification);
     facts.preparation = image::describe(*model.specification);
   }
-  const auto fits = [&](auto&& layout) {
-    try {
-      layout(model);
-      return true;
-    } catch (const UsageError&) {
-      return false;
-    }
-  };
-  facts.fits_timm = fits(weights::timm_layout);
+  facts.fits_timm = layout_fits(model, weights::Layout::timm);
   facts.layout = layout_for(model);
   return facts;
 }

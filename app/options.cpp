@@ -12,8 +12,8 @@
 #include "app/values.h"
 #include "datasets/image_folder.h"
 #include "kernels/cpu/isa.h"
-#include "kernels/linear.h"
 #include "vit/error.h"
+#include "vit/model/packed.h"
 #include "vit/text.h"
 #include "vit/train/lora.h"
 
@@ -49,10 +49,7 @@ weights::Model open_adapted(const ModelOptions& options, const weights::OpenOpti
     model.label_source = options.adapter;
   }
   for (const auto& [name, slot] : model.network.parameters()) *slot = slot->to(wanted.precision);
-  if (!wanted.pack) return model;
-  for (const auto& [name, product] : model.network.products()) {
-    product->weight = kernels::pack(product->weight);
-  }
+  if (wanted.pack) model::pack_products(model.network);
   return model;
 }
 

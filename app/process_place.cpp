@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <exception>
 
@@ -19,13 +18,12 @@ constexpr int kUsualPort = 29500;  // PyTorch's
 constexpr int kExitStatus = 3;
 
 int number_of(const std::string& name, const std::string& text) {
-  int value = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+  const std::optional<int> value = parse_whole<int>(text);
+  if (!value || *value < 0) {
     throw UsageError(
         fmt::format("the environment's {} is {}: expected a whole number", name, in_quotes(text)));
   }
-  return value;
+  return *value;
 }
 
 /// Reads numbers of the environment.

@@ -66,14 +66,18 @@ void RunFolder::write_adapter(const weights::Model& model) const {
                       /*force=*/true);
 }
 
+bool layout_fits(const weights::Model& model, weights::Layout layout) {
+  try {
+    weights::saved_layout(model, layout);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 weights::Layout layout_for(const weights::Model& model) {
   for (const weights::Layout layout : {weights::Layout::transformers, weights::Layout::timm}) {
-    try {
-      weights::saved_layout(model, layout);
-      return layout;
-    } catch (const UsageError&) {
-      // The next one may hold it.
-    }
+    if (layout_fits(model, layout)) return layout;
   }
   weights::vitascope_layout(model);
   return weights::Layout::vitascope;

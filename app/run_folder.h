@@ -42,6 +42,9 @@ class RunFolder {
   std::string path_;
 };
 
+/// Whether a layout can hold a model.
+bool layout_fits(const weights::Model& model, weights::Layout layout);
+
 /// Which layout can hold a model: transformers' where it can, else timm's, else our own.
 /// \throws UsageError when none can
 weights::Layout layout_for(const weights::Model& model);

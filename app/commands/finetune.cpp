@@ -25,6 +25,7 @@
 #include "app/run_folder.h"
 #include "app/supervisor.h"
 #include "app/training_report.h"
+#include "datasets/split.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -92,6 +93,7 @@ class Run {
       : options_(options),
         recipe_(std::move(beginning.recipe)),
         images_(std::move(beginning.images)),
+        fingerprint_(data_fingerprint(*images_)),
         model_(std::move(beginning.model)),
         folder_(std::move(beginning.folder)),
         group_(group),
@@ -101,7 +103,7 @@ class Run {
     report_.emplace(TrainingSubject{.options = options,
                                     .changed = std::move(beginning.changed),
                                     .images = images_,
-                                    .fingerprint = data_fingerprint(*images_),
+                                    .fingerprint = fingerprint_,
                                     .folder = folder_->path()});
   }
 
@@ -118,17 +120,15 @@ class Run {
   /// What the model that lies in the folder says of the photos for testing, which neither taught
   /// it nor chose it.
   void print_test() const {
-    if (options_.run.quiet) return;
+    if (options_.run.quiet || datasets::samples_of(*images_, datasets::Split::test).empty()) return;
     RunOptions run = options_.run;
     run.precision = "fp32";  // as `evaluate` opens it
     ModelOptions saved;
     saved.model = folder_->path();
     const weights::Model best = open_model(saved, run, /*pack=*/false);
-    const auto tested = data_.test_alone(best.network, kernels::parse_backend(run.attention));
-    if (!tested) return;
+    const Validation tested = data_.test_alone(best.network, backend());
     std::string line = "test:";
-    for (const auto& [name, value] : tested->metrics)
-      line += fmt::format(" {} {:.4f}", name, value);
+    for (const auto& [name, value] : tested.metrics) line += fmt::format(" {} {:.4f}", name, value);
     output::print(line + "\n");
   }
 
@@ -146,8 +146,7 @@ class Run {
 
   /// Photos that were learned from in the epoch under way, which a run goes on with.
   std::int64_t photos_of_epoch() const {
-    const std::int64_t batches = data_.batches();
-    const std::int64_t steps = (batches + options_.accumulation - 1) / options_.accumulation;
+    const std::int64_t steps = steps_of_epoch(options_, data_.batches());
     return (trainer_.step() - trainer_.epoch() * steps) * options_.accumulation *
            options_.run.batch_size;
   }
@@ -177,7 +176,7 @@ class Run {
       checkpoint.texts["loader position"] = loader.bytes;
       checkpoint.texts["recipe"] = fixed_recipe(recipe_);
       checkpoint.texts["labels"] = nlohmann::json(images_->classes).dump();
-      checkpoint.texts["data"] = data_fingerprint(*images_);
+      checkpoint.texts["data"] = fingerprint_;
       checkpoint.texts["program"] = VITASCOPE_VERSION;
       folder_->save(checkpoint, step);
       report_->saved();
@@ -193,8 +192,7 @@ class Run {
   /// All processes see the same photos and go on at the first one's place among them; the trainer
   /// does the same with its state.
   void take_along() {
-    const std::string data = data_fingerprint(*images_);
-    if (group_->broadcast(data) != data) {
+    if (group_->broadcast(fingerprint_) != fingerprint_) {
       throw UsageError(printable(options_.data) +
                        ": the photos are not those that the first process sees");
     }
@@ -214,7 +212,7 @@ class Run {
       if (checkpoint->text("labels") != nlohmann::json(images_->classes).dump()) {
         throw UsageError("--resume: the classes of the data are not those that the run learned");
       }
-      if (checkpoint->text("data") != data_fingerprint(*images_)) {
+      if (checkpoint->text("data") != fingerprint_) {
         throw UsageError(
             "--resume: the photos, their labels or their split are not those of the "
             "run: expected the same data");
@@ -301,6 +299,7 @@ class Run {
   Interrupt interrupt_{{SIGINT, SIGTERM}};
   SaveSignal save_signal_;
   std::shared_ptr<const datasets::LabelledImages> images_;
+  std::string fingerprint_;
   weights::Model model_;
   std::optional<RunFolder> folder_;  ///< of the first process
   train::ProcessGroup* group_;       ///< null: this process alone

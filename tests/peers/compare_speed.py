@@ -12,7 +12,6 @@ Every round runs each side once, one after another, so that a machine that grows
 figures are medians over the rounds. Ends with status 1 when a goal is missed.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -21,10 +20,10 @@ import tempfile
 from pathlib import Path
 
 import environment
-from comparison import MEGABYTE, run, run_all
+from comparison import MEGABYTE, parse_options, run, run_all
 
 environment.enter()
-FOLDER, ROOT = environment.FOLDER, environment.ROOT
+FOLDER = environment.FOLDER
 PYTHON_SIDE = [sys.executable, str(Path(__file__).with_name("python_side.py"))]
 def forward_round(result, options):
     out, _ = run([options.program, "benchmark", "--model", FOLDER / "vit-base", "--batch-sizes", 8,
@@ -126,17 +125,8 @@ COMPARISONS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--program", type=Path, default=ROOT / "build" / "vitascope")
-    parser.add_argument("--photos", type=Path, help="a flat folder of photos; default: 500 drawn ones")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--only", default=",".join(COMPARISONS), help=",".join(COMPARISONS))
-    parser.add_argument("--json", type=Path, default=FOLDER / "speed.json")
-    options = parser.parse_args()
-    unknown = set(options.only.split(",")) - set(COMPARISONS)
-    if unknown:
-        parser.error(f"--only: no comparison '{unknown.pop()}'; there are {', '.join(COMPARISONS)}")
+    options = parse_options(__doc__, COMPARISONS, FOLDER, "speed.json", lambda parser: parser.add_argument(
+        "--photos", type=Path, help="a flat folder of photos; default: 500 drawn ones"))
     run([*PYTHON_SIDE, "prepare", FOLDER])
     options.photos = options.photos or FOLDER / "photos"
 

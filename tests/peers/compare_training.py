@@ -12,9 +12,7 @@ Every round runs each side once, one after another; figures are medians over the
 status 1 when a goal is missed.
 """
 
-import argparse
 import json
-import os
 import re
 import sys
 import tempfile
@@ -23,9 +21,9 @@ from pathlib import Path
 import environment
 
 environment.enter()
-from comparison import run, run_all
+from comparison import parse_options, run, run_all
 
-FOLDER, ROOT = environment.FOLDER, environment.ROOT
+FOLDER = environment.FOLDER
 PYTHON_SIDE = [sys.executable, str(Path(__file__).with_name("python_side.py"))]
 CLASSES = 10
 
@@ -90,16 +88,7 @@ COMPARISONS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--program", type=Path, default=ROOT / "build" / "vitascope")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--only", default=",".join(COMPARISONS), help=",".join(COMPARISONS))
-    parser.add_argument("--json", type=Path, default=FOLDER / "training.json")
-    options = parser.parse_args()
-    unknown = set(options.only.split(",")) - set(COMPARISONS)
-    if unknown:
-        parser.error(f"--only: no comparison '{unknown.pop()}'; there are {', '.join(COMPARISONS)}")
+    options = parse_options(__doc__, COMPARISONS, FOLDER, "training.json")
     run([*PYTHON_SIDE, "prepare", FOLDER])
     sys.exit(run_all(COMPARISONS, options))
 

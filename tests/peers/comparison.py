@@ -1,5 +1,6 @@
 """What the comparisons share: running a command with its figures, and the table of all rounds."""
 
+import argparse
 import json
 import os
 import statistics
@@ -67,6 +68,22 @@ def machine(options):
     packages = ("torch", "timm", "transformers", "onnxruntime", "scikit-learn")
     return {"cpu": model, "threads": options.threads, "rounds": options.rounds,
             "python": {name: version(name) for name in packages}}
+
+
+def parse_options(words, comparisons, folder, json_name, more=lambda parser: None):
+    """The options of a script: `words` are its docstring; `more` adds those that it has alone."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--program", type=Path, default=folder.parent / "vitascope")
+    more(parser)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--only", default=",".join(comparisons), help=",".join(comparisons))
+    parser.add_argument("--json", type=Path, default=folder / json_name)
+    options = parser.parse_args()
+    unknown = set(options.only.split(",")) - set(comparisons)
+    if unknown:
+        parser.error(f"--only: no comparison '{unknown.pop()}'; there are {', '.join(comparisons)}")
+    return options
 
 
 def run_all(comparisons, options):

@@ -5,18 +5,15 @@
 
 #include <utility>
 
-#include "kernels/linear.h"
 #include "vit/explain/layer.h"
 #include "vit/explain/record.h"
+#include "vit/model/packed.h"
 
 namespace vitascope::explain {
 
 Scores probabilities_of(const model::VisionTransformer& network, kernels::Backend backend) {
   model::VisionTransformer quick = network;  // shares what is not packed
-  for (const auto& [name, product] : quick.products()) {
-    at::Tensor& weight = product->weight;
-    if (weight.is_cpu() && !weight.is_mkldnn()) weight = kernels::pack(weight);
-  }
+  model::pack_products(quick);
   return [quick = std::move(quick), backend](const at::Tensor& pixels) {
     const c10::InferenceMode inference;
     return quick.probabilities(quick.forward(pixels, {.backend = backend}).logits);

@@ -11,9 +11,9 @@ namespace {
 
 constexpr double kHeadDeviation = 0.01;
 
-bool is_head(std::string_view name) {
-  return name.starts_with("head.") || name.starts_with("head_dist.") ||
-         name.starts_with("fc_norm.");
+/// DeiT distilled has two.
+bool in_head(std::string_view name) {
+  return name.starts_with("head.") || name.starts_with("head_dist.");
 }
 
 at::Tensor normal_numbers(at::IntArrayRef shape, double deviation, RandomNumbers& random) {
@@ -28,7 +28,7 @@ at::Tensor normal_numbers(at::IntArrayRef shape, double deviation, RandomNumbers
 }  // namespace
 
 bool learns(std::string_view name, Tuning tuning) {
-  if (is_head(name)) return true;
+  if (in_head(name) || name.starts_with("fc_norm.")) return true;
   switch (tuning) {
     case Tuning::full:
       return true;
@@ -53,25 +53,32 @@ std::vector<std::pair<std::string, at::Tensor*>> learnable_slots(
   return slots;
 }
 
-model::VisionTransformer with_new_head(const model::VisionTransformer& network, NewHead head,
-                                       RandomNumbers& random) {
+model::VisionTransformer with_empty_head(const model::VisionTransformer& network,
+                                         const NewHead& head) {
   model::Config config = network.config();
   config.classes = head.classes;
   config.multi_label = head.multi_label;
-  model::VisionTransformer changed(config);
+  config.head_bias = head.bias.value_or(config.head_bias);
+  model::VisionTransformer source = network;  // shares the tensors
   std::map<std::string, at::Tensor> given;
-  model::VisionTransformer source = network;
   for (const auto& [name, slot] : source.parameters()) given.emplace(name, *slot);
-  const std::vector<model::ParameterShape> shapes = model::parameter_shapes(config);
+  model::VisionTransformer changed(config);
+  for (const auto& [name, slot] : changed.parameters()) {
+    if (!in_head(name)) *slot = given.at(name);
+  }
+  return changed;
+}
+
+model::VisionTransformer with_new_head(const model::VisionTransformer& network, const NewHead& head,
+                                       RandomNumbers& random) {
+  model::VisionTransformer changed = with_empty_head(network, head);
+  const std::vector<model::ParameterShape> shapes = model::parameter_shapes(changed.config());
   const auto slots = changed.parameters();
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    const auto& [name, slot] = slots[i];
-    if (name.starts_with("head.") || name.starts_with("head_dist.")) {
-      *slot = shapes[i].shape.size() > 1 ? normal_numbers(shapes[i].shape, kHeadDeviation, random)
-                                         : at::zeros(shapes[i].shape, at::kFloat);
-    } else {
-      *slot = given.at(name);
-    }
+    if (!in_head(slots[i].first)) continue;
+    *slots[i].second = shapes[i].shape.size() > 1
+                           ? normal_numbers(shapes[i].shape, kHeadDeviation, random)
+                           : at::zeros(shapes[i].shape, at::kFloat);
   }
   return changed;
 }

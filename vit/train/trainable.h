@@ -35,13 +35,19 @@ std::vector<std::pair<std::string, at::Tensor*>> learnable_slots(model::VisionTr
 /// What a head answers with.
 struct NewHead {
   int classes = 2;
-  bool multi_label = false;  ///< any number of them holds
+  bool multi_label = false;    ///< any number of them holds
+  std::optional<bool> bias{};  ///< nothing: as the network's head has it
 };
 
+/// Gives the network the slots of another head, which are undefined. The other parameters are
+/// shared with the old network.
+model::VisionTransformer with_empty_head(const model::VisionTransformer& network,
+                                         const NewHead& head);
+
 /// Gives the network a head for another number of classes: weights of the normal distribution with
-/// deviation 0.01, which leave all classes nearly alike at first, and biases of 0. The other
-/// parameters are shared with the old network.
-model::VisionTransformer with_new_head(const model::VisionTransformer& network, NewHead head,
+/// deviation 0.01, which leave all classes nearly alike at first, and biases of 0; \see
+/// with_empty_head.
+model::VisionTransformer with_new_head(const model::VisionTransformer& network, const NewHead& head,
                                        RandomNumbers& random);
 
 /// Brings all parameters to one precision and makes those that learn leaves of autograd's graph in
