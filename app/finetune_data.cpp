@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -20,6 +21,7 @@
 #include "datasets/check.h"
 #include "datasets/split.h"
 #include "vit/error.h"
+#include "vit/metrics/classification.h"
 #include "vit/metrics/multi_label.h"
 #include "vit/text.h"
 #include "vit/train/class_weights.h"
@@ -111,13 +113,33 @@ Answers answers_of(const LabelledImages& images, const std::vector<std::size_t>&
   return answers;
 }
 
+void add_class_figures(const Answers& answers, train::Metrics& figures) {
+  const metrics::Scores scores(answers.logits, answers.classes());
+  std::vector<metrics::ClassCounts> counts;
+  if (answers.multi_label) {
+    figures["map"] =
+        metrics::mean_average_precision(metrics::average_precisions(scores, answers.truth))
+            .value_or(0);
+    counts = metrics::count_above(scores, answers.truth, /*threshold=*/0);  // of the logits
+    figures["micro_f1"] = metrics::micro_average(counts).f1;
+  } else {
+    counts = metrics::ConfusionMatrix(scores, answers.single_labels()).per_class();
+  }
+  const auto occurs = [](const metrics::ClassCounts& one) { return one.support > 0; };
+  figures["macro_f1"] =
+      std::ranges::any_of(counts, occurs) ? metrics::averages_of(counts).macro_present.f1 : 0;
+}
+
 std::shared_ptr<const LabelledImages> open_training_data(const FinetuneOptions& options) {
   const auto images = std::make_shared<LabelledImages>(open_data(options.data));
   if (images->classes.size() < 2) {
-    throw UsageError(fmt::format(
+    std::string text = fmt::format(
         "{}: holds {}: expected photos of two classes or more", printable(options.data),
-        plural(images->classes.size(), "class") + (images->classes.empty() ? "es" : "")));
+        plural(images->classes.size(), "class") + (images->classes.empty() ? "es" : ""));
+    for (const std::string& note : images->notes) text += "; " + note;  // e.g. of an empty folder
+    throw UsageError(text);
   }
+  check_options_for(options, images->multi_label);
   if (datasets::samples_of(*images, Split::validation).empty()) {
     datasets::split_validation(*images, options.val_fraction, options.seed);
   }
@@ -219,7 +241,7 @@ std::int64_t FinetuneData::loader_bytes() const {
 
 train::Batch FinetuneData::batch_of(datasets::TrainingBatch loaded) const {
   train::Batch batch{
-      .pixels = std::move(loaded.pixels),
+      .inputs = std::move(loaded.pixels),
       .targets = soft_targets(loaded.targets, static_cast<std::int64_t>(images_->classes.size())),
       .weights = std::move(loaded.weights)};
   batch.names.reserve(loaded.samples.size());
@@ -271,7 +293,7 @@ Validation FinetuneData::measure(const model::VisionTransformer& network, kernel
     const train::Batch batch = batch_of(std::move(*loaded));
     if (together.empty()) continue;
     const at::Tensor logits =
-        network.forward(batch.pixels.to(device), {.backend = backend}).logits.cpu();
+        network.forward(batch.inputs.to(device), {.backend = backend}).logits.cpu();
     sum += train::sample_losses(logits, batch.targets, loss).values.sum().item<double>();
     right += (logits.argmax(1) == batch.targets.argmax(1)).sum().item<double>();
     const std::vector<double> numbers(together.begin(), together.end());
@@ -294,13 +316,7 @@ Validation FinetuneData::measure(const model::VisionTransformer& network, kernel
                     .answers = answers_of(*images_, seen, all.narrow(1, 1, classes))};
   const auto count = static_cast<double>(all.size(0));
   result.metrics = {{"loss", sum / count}, {"accuracy", right / count}};
-  if (images_->multi_label) {
-    const Answers& answers = result.answers;
-    const metrics::Scores scores(answers.logits, answers.classes());
-    result.metrics["map"] =
-        metrics::mean_average_precision(metrics::average_precisions(scores, answers.truth))
-            .value_or(0);
-  }
+  add_class_figures(result.answers, result.metrics);
   return result;
 }
 

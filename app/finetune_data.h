@@ -39,6 +39,10 @@ at::Tensor class_weights(const FinetuneOptions& options, const datasets::Labelle
 Answers answers_of(const datasets::LabelledImages& images, const std::vector<std::size_t>& samples,
                    const at::Tensor& logits);
 
+/// Adds what `evaluate` tells of answers to the same photos, by the same names: `macro_f1` over the
+/// classes that occur, and with several labels a photo `map` and `micro_f1`.
+void add_class_figures(const Answers& answers, train::Metrics& figures);
+
 /// What a network makes of the photos of validation.
 struct Validation {
   train::Metrics metrics;
@@ -57,7 +61,7 @@ class FinetuneData {
   /// named on stderr.
   std::optional<train::Batch> next();
 
-  /// `accuracy` and `loss` (without smoothing), with several labels a photo `map` too, over the
+  /// `accuracy` and `loss` (without smoothing), and what add_class_figures adds, over the
   /// photos of validation, of which each process looks at a part; and the answers to all of them.
   Validation validate(const model::VisionTransformer& network, kernels::Backend backend) const;
   /// The same by this process alone.

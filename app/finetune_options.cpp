@@ -106,8 +106,9 @@ void add_learning_options(CLI::App& command, FinetuneOptions& options) {
       ->check(number(0, 0.9));
   command.add_flag("--recompute", options.recompute, "less memory: blocks are computed twice")
       ->group(group);
-  add("--metric", options.metric, "accuracy|loss|map", "of validation, by which the best is kept")
-      ->check(one_of({"accuracy", "loss", "map"}));
+  add("--metric", options.metric, "accuracy|loss|macro_f1|micro_f1|map",
+      "of validation, by which the best is kept")
+      ->check(one_of({"accuracy", "loss", "macro_f1", "micro_f1", "map"}));
   add("--patience", options.patience, "N",
       "end after so many epochs without a better one; 0: never")
       ->check(whole_number(0, 100000));
@@ -175,6 +176,14 @@ void check_finetune_options(const FinetuneOptions& options) {
   }
 }
 
+void check_options_for(const FinetuneOptions& options, bool multi_label) {
+  loss_options(options, multi_label);
+  if (!multi_label && (options.metric == "map" || options.metric == "micro_f1")) {
+    throw UsageError(fmt::format("--metric {0}: photos with one label each have no figure '{0}'",
+                                 options.metric));
+  }
+}
+
 double base_rate(const FinetuneOptions& options) {
   const std::map<std::string, double> rates{{"full", 1e-4}, {"lora", 5e-4}, {"bias", 1e-3}};
   return options.rate.value_or(rates.at(options.method));
@@ -186,34 +195,37 @@ std::int64_t steps_of_epoch(const FinetuneOptions& options, std::int64_t batches
 
 train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64_t batches) {
   const std::int64_t steps = steps_of_epoch(options, batches);
-  const double rate = base_rate(options);
   train::TrainerOptions result;
   result.epochs = options.epochs;
   result.accumulation = options.accumulation;
   result.clip_norm = options.clip_norm;
   result.schedule.steps = steps * options.epochs;
   result.schedule.warmup = std::llround(options.warmup_epochs * static_cast<double>(steps));
-  result.schedule.rate = rate;
+  result.schedule.rate = base_rate(options);
   result.schedule.decay = options.decay == "cosine"   ? train::Decay::cosine
                           : options.decay == "linear" ? train::Decay::linear
                                                       : train::Decay::constant;
   if (options.optimizer == "sgd") result.method = train::Sgd{};
-  result.rules = {.weight_decay = options.weight_decay,
-                  .layer_decay = options.layer_decay,
-                  .head_scale = rate > 0 ? options.head_rate / rate : 1};
-  result.tuning = kMethods.at(options.method);
-  result.mix = {.mixup_alpha = options.mixup, .cutmix_alpha = options.cutmix};
   if (options.ema > 0) result.ema = train::EmaOptions{.decay = options.ema};
-  result.drop_path = options.drop_path;
-  result.dropout = options.dropout;
-  result.recompute = options.recompute;
-  if (options.run.precision == "bf16") result.precision = at::kBFloat16;
-  result.backend = kernels::parse_backend(options.run.attention);
   result.seed = options.seed;
   result.metric = options.metric;
   result.lower_is_better = options.metric == "loss";
   result.patience = options.patience;
   return result;
+}
+
+train::ClassifierLearning classifier_learning(const FinetuneOptions& options) {
+  const double rate = base_rate(options);
+  return {.rules = {.weight_decay = options.weight_decay,
+                    .layer_decay = options.layer_decay,
+                    .head_scale = rate > 0 ? options.head_rate / rate : 1},
+          .tuning = kMethods.at(options.method),
+          .mix = {.mixup_alpha = options.mixup, .cutmix_alpha = options.cutmix},
+          .drop_path = options.drop_path,
+          .dropout = options.dropout,
+          .recompute = options.recompute,
+          .precision = options.run.precision == "bf16" ? at::kBFloat16 : at::kFloat,
+          .backend = kernels::parse_backend(options.run.attention)};
 }
 
 train::LossOptions loss_options(const FinetuneOptions& options, bool multi_label) {

@@ -7,6 +7,7 @@
 #include "app/options.h"
 #include "app/scratch_network.h"
 #include "datasets/training_loader.h"
+#include "vit/train/classifier_learner.h"
 #include "vit/train/lora.h"
 #include "vit/train/trainer.h"
 
@@ -61,6 +62,10 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options);
 /// \throws UsageError when something is missing or contradicts something else
 void check_finetune_options(const FinetuneOptions& options);
 
+/// \throws UsageError when an option is for data of the other kind
+/// \param multi_label whether the photos have any number of labels each
+void check_options_for(const FinetuneOptions& options, bool multi_label);
+
 /// The learning rate of all but the head.
 double base_rate(const FinetuneOptions& options);
 
@@ -68,9 +73,12 @@ double base_rate(const FinetuneOptions& options);
 /// \param batches of it
 std::int64_t steps_of_epoch(const FinetuneOptions& options, std::int64_t batches);
 
-/// What the trainer is told; the class weights of the loss are left to the data.
+/// What the trainer is told.
 /// \param batches of an epoch
 train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64_t batches);
+
+/// How the network learns; the loss is left to the data.
+train::ClassifierLearning classifier_learning(const FinetuneOptions& options);
 
 /// What is made small, without class weights, which are left to the data.
 /// \throws UsageError when the loss that is asked for is one of the other kind of labels

@@ -82,16 +82,17 @@ void TrainingReport::validating(double waiting) {
 
 void TrainingReport::epoch(const train::EpochReport& report) {
   const auto samples = static_cast<double>(report.sums.samples);
-  const LogRow row{.epoch = report.epoch + 1,
-                   .step = report.step,
-                   .loss = report.sums.loss / report.sums.weight,
-                   .accuracy = static_cast<double>(report.sums.right) / samples,
-                   .validation = report.metrics,
-                   .rate = report.rate,
-                   .images_per_second = samples / learning_,
-                   .waiting = waiting_,
-                   .memory = static_cast<double>(peak_memory()),
-                   .best = report.best};
+  const LogRow row{
+      .epoch = report.epoch + 1,
+      .step = report.step,
+      .loss = report.sums.loss / report.sums.weight,
+      .accuracy = static_cast<double>(report.sums.right) / static_cast<double>(report.sums.answers),
+      .validation = report.metrics,
+      .rate = report.rate,
+      .images_per_second = samples / learning_,
+      .waiting = waiting_,
+      .memory = static_cast<double>(peak_memory()),
+      .best = report.best};
   log(row);
   write_curves();
   const Clock::time_point now = Clock::now();

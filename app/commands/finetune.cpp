@@ -98,7 +98,8 @@ class Run {
         folder_(std::move(beginning.folder)),
         group_(group),
         data_(images_, *model_.specification, options, thread_count(options.run), group),
-        trainer_(model_.network, trainer_options_with_data(), hooks()) {
+        learner_(model_.network, learning()),
+        trainer_(learner_, trainer_options(options_, data_.batches()), hooks()) {
     if (!folder_) return;
     report_.emplace(TrainingSubject{.options = options,
                                     .changed = std::move(beginning.changed),
@@ -132,14 +133,16 @@ class Run {
     output::print(line + "\n");
   }
 
-  train::TrainerOptions trainer_options_with_data() {
-    train::TrainerOptions result = trainer_options(options_, data_.batches());
-    if (result.metric == "map" && !images_->multi_label) {
-      throw UsageError("--metric map: photos with one label each have no figure 'map'");
-    }
+  train::ClassifierLearning learning() const {
+    train::ClassifierLearning result = classifier_learning(options_);
     result.loss = loss_options(options_, images_->multi_label);
     result.loss.class_weights = class_weights(options_, *images_);
     return result;
+  }
+
+  /// The network with the weights of an epoch.
+  model::VisionTransformer network_with(const train::NamedTensors& weights) const {
+    return train::with_weights(learner_.network(), weights);
   }
 
   kernels::Backend backend() const { return kernels::parse_backend(options_.run.attention); }
@@ -154,9 +157,9 @@ class Run {
   train::TrainerHooks hooks() {
     train::TrainerHooks hooks;
     hooks.next = [this] { return data_.next(); };
-    hooks.validate = [this](const model::VisionTransformer& network) {
+    hooks.validate = [this](const train::NamedTensors& weights) {
       if (report_) report_->validating(data_.waiting_share());
-      Validation validation = data_.validate(network, backend());
+      Validation validation = data_.validate(network_with(weights), backend());
       answers_ = std::move(validation.answers);
       return validation.metrics;
     };
@@ -259,13 +262,13 @@ class Run {
   /// Says before the first step what training will take, so that nobody waits for it to fail.
   void expect_memory() {
     if (!model_.network.parameters().front().second->is_cpu()) return;
-    const std::vector<std::int64_t> shape = data_.batch_shape();
-    const std::int64_t more = trainer_.step_bytes(shape) + data_.loader_bytes();
+    const train::Batch batch = learner_.blank_batch(data_.batch_shape());
+    const std::int64_t more = trainer_.step_bytes(batch) + data_.loader_bytes();
     const bool fits = more <= available_memory();
     expected_memory_ = resident_memory() + more;
     if (fits) {  // then a whole step may tell what allocators and libraries keep beside tensors
       reset_peak_memory();
-      trainer_.rehearse(shape);
+      trainer_.rehearse(batch);
       expected_memory_ = peak_memory() + data_.loader_bytes();
     }
     if (!options_.run.quiet) {
@@ -285,7 +288,7 @@ class Run {
     }
     if (!report.best) return report_->epoch(report);
     weights::Model best = model_;
-    best.network = report.network;
+    best.network = network_with(report.weights);
     if (options_.method == "lora") folder_->write_adapter(best);
     train::merge_lora(best.network);
     for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
@@ -304,6 +307,7 @@ class Run {
   std::optional<RunFolder> folder_;  ///< of the first process
   train::ProcessGroup* group_;       ///< null: this process alone
   FinetuneData data_;
+  train::ClassifierLearner learner_;
   train::Trainer trainer_;
   std::optional<TrainingReport> report_;  ///< of the first process
   Answers answers_;                       ///< of the last validation

@@ -124,6 +124,9 @@ TEST(Finetune, BadInputIsOneLine) {
   const std::string one =
       folder.write("one.csv", "path,label\n" + golden("images/rgb.png") + ",a\n");
   folder.write("full/file", "somebody's work");
+  std::filesystem::create_directories(folder / "half/cats");
+  std::filesystem::create_directories(folder / "half/dogs");
+  std::filesystem::copy_file(golden("images/rgb.png"), folder / "half/cats/1.png");
   const struct {
     std::vector<std::string> arguments;
     std::string part;
@@ -132,6 +135,8 @@ TEST(Finetune, BadInputIsOneLine) {
       {command(data, folder / "full"), "--resume goes on"},
       {command(folder / "none", folder / "run"), "none"},
       {command(data, folder / "run", {"--metric", "map"}), "no figure 'map'"},
+      {command(data, folder / "run", {"--metric", "micro_f1"}), "no figure 'micro_f1'"},
+      {command(folder / "half", folder / "run"), "the class 'dogs' has no pictures"},
       {command(data, folder / "run", {"--method", "head", "--cache", "none"}), "ram or disk"},
       {command(data, folder / "run", {"--resume", "--force"}), "one of them"},
       {command(data, folder / "run", {"--warmup-epochs", "9"}), "--warmup-epochs"}};
@@ -139,6 +144,7 @@ TEST(Finetune, BadInputIsOneLine) {
     const Finished finished = run_program(arguments);
     EXPECT_EQ(finished.status, 2) << part;
     EXPECT_THAT(finished.err, HasSubstr(part));
+    EXPECT_FALSE(std::filesystem::exists(folder / "run")) << part;
   }
 }
 
@@ -256,6 +262,16 @@ TEST(Finetune, SeveralLabelsAPhoto) {
     const auto json = nlohmann::json::parse(evaluated.out);
     EXPECT_EQ(json["multi_label"], true);
     EXPECT_EQ(json["map"], 1.0) << method;
+    // The log tells of the kept epoch what `evaluate` says of the kept model.
+    std::istringstream log(file_text(run + "/log.jsonl"));
+    nlohmann::json kept;
+    for (std::string line; std::getline(log, line);) {
+      const auto row = nlohmann::json::parse(line);
+      if (row["best"]) kept = row;
+    }
+    for (const std::string figure : {"map", "micro_f1", "macro_f1"}) {
+      EXPECT_EQ(kept["val_" + figure], json[figure]) << method << ' ' << figure;
+    }
   }
   const Finished refused = run_program(command(data, folder / "focal", {"--loss", "focal"}));
   EXPECT_EQ(refused.status, 2);

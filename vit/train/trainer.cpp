@@ -14,7 +14,6 @@
 #include "vit/error.h"
 #include "vit/json.h"
 #include "vit/train/allocation_peak.h"
-#include "vit/train/drop_path.h"
 
 namespace vitascope::train {
 namespace {
@@ -32,43 +31,7 @@ void validate(const TrainerOptions& options) {
           fmt::format("gradients clipped at {}: expected 0 or more", options.clip_norm));
   require(options.patience >= 0,
           fmt::format("a patience of {}: expected 0 or more", options.patience));
-  require(options.precision == at::kFloat || options.precision == at::kBFloat16,
-          "training is done in fp32 or bf16");
-  require(options.dropout >= 0 && options.dropout < 1,
-          fmt::format("a dropout of {}: expected 0 or more, below 1", options.dropout));
   validate(options.schedule);
-  validate(options.mix);
-}
-
-/// [depth, 2, B]: who keeps which branch. Drawn for all processes, of which each has a part.
-at::Tensor branch_scales(const std::vector<double>& rates, const BatchPart& part,
-                         RandomNumbers& random) {
-  std::vector<at::Tensor> scales;
-  scales.reserve(2 * rates.size());
-  for (const double rate : rates) {
-    for (int branch = 0; branch < 2; ++branch) {
-      scales.push_back(drop_path_scales(part.total, rate, random));
-    }
-  }
-  return at::stack(scales)
-      .view({std::ssize(rates), 2, part.total})
-      .narrow(2, part.begin, part.size)
-      .contiguous();
-}
-
-/// [B, F]: which features the head reads (dropout: Srivastava et al. 2014).
-at::Tensor feature_scales(std::int64_t width, double rate, const BatchPart& part,
-                          RandomNumbers& random) {
-  return drop_path_scales(part.total * width, rate, random)
-      .view({part.total, width})
-      .narrow(0, part.begin, part.size);
-}
-
-/// Weights of the losses of a batch's samples, which depend on its targets alone.
-at::Tensor loss_weights(const Batch& batch, const LossOptions& loss) {
-  const at::Tensor weights =
-      sample_losses(at::zeros_like(batch.targets), batch.targets, loss).weights;
-  return batch.weights.defined() ? weights * batch.weights.to(weights.options()) : weights;
 }
 
 [[noreturn]] void fail_not_finite(const std::string& what, double value, std::int64_t step,
@@ -83,7 +46,7 @@ at::Tensor loss_weights(const Batch& batch, const LossOptions& loss) {
   }
   throw FailureError(fmt::format(
       "{} is {} in step {}, so the run stops as it was before that step; a lower learning rate, a "
-      "longer warm-up or clipping may help, unless one of these photos is broken: {}{}",
+      "longer warm-up or clipping may help, unless one of these samples is broken: {}{}",
       what, value, step + 1, fmt::join(names, ", "),
       count > names.size() ? fmt::format(" and {} more", count - names.size()) : ""));
 }
@@ -105,20 +68,15 @@ const NamedTensors& tensors_of(const Checkpoint& state, const std::string& part)
 
 }  // namespace
 
-Trainer::Trainer(model::VisionTransformer network, const TrainerOptions& options,
-                 TrainerHooks hooks)
-    : options_((validate(options), options)),
+Trainer::Trainer(const Learner& learner, const TrainerOptions& options, TrainerHooks hooks)
+    : learner_(&learner),
+      options_((validate(options), options)),
       hooks_(std::move(hooks)),
-      network_(std::move(network)),
-      optimizer_(make_trainable(network_, options.tuning, options.rules, options.precision),
-                 options.method),
+      optimizer_(learner.parameters(), options.method),
       random_(options.seed) {
   if (options_.ema) ema_.emplace(optimizer_.weights(), *options_.ema);
   if (hooks_.group != nullptr)
     buckets_ = std::make_unique<GradientBuckets>(optimizer_.parameters(), *hooks_.group);
-  if (options_.drop_path > 0) {
-    drop_path_rates_ = drop_path_rates(network_.config().depth, options_.drop_path);
-  }
 }
 
 Ending Trainer::run() {
@@ -163,7 +121,7 @@ bool Trainer::train_step() {
     std::optional<Batch> batch = hooks_.next();
     goes_on = batch.has_value();
     if (!goes_on) break;
-    sizes.push_back(batch->pixels.size(0));
+    sizes.push_back(batch->inputs.size(0));
     batches.push_back(std::move(*batch));
   }
   const std::vector<BatchPart> parts = parts_of(sizes, hooks_.group);
@@ -188,11 +146,8 @@ void Trainer::backward_all(std::vector<Batch>& batches, const std::vector<BatchP
   std::size_t last = batches.size();  // the batch that completes the gradients
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (parts[i].total == 0) continue;
-    Batch& batch = batches[i];
-    const Mix mix = draw_mix(options_.mix, batch.pixels.size(2), batch.pixels.size(3), random_);
-    batch.pixels = mix_pixels(batch.pixels, mix);
-    batch.targets = mix_targets(batch.targets, mix);
-    total_weight += loss_weights(batch, options_.loss).sum();
+    learner_->prepare(batches[i], random_);
+    total_weight += loss_weights(batches[i]).sum();
     if (parts[i].size > 0) last = i;
   }
   if (hooks_.group != nullptr) hooks_.group->sum(total_weight);
@@ -210,19 +165,25 @@ void Trainer::backward_all(std::vector<Batch>& batches, const std::vector<BatchP
     fail_not_finite("the norm of the gradients", report.gradient_norm, progress_.step, batches);
   }
   if (hooks_.group != nullptr) {
-    std::array<double, 5> all{report.loss, sums.loss, sums.weight,
-                              static_cast<double>(sums.samples), static_cast<double>(sums.right)};
+    std::array<double, 6> all{report.loss,
+                              sums.loss,
+                              sums.weight,
+                              static_cast<double>(sums.samples),
+                              static_cast<double>(sums.right),
+                              static_cast<double>(sums.answers)};
     hooks_.group->sum(all);
     report.loss = all[0];
     sums = {.loss = all[1],
             .weight = all[2],
             .samples = static_cast<std::int64_t>(all[3]),
-            .right = static_cast<std::int64_t>(all[4])};
+            .right = static_cast<std::int64_t>(all[4]),
+            .answers = static_cast<std::int64_t>(all[5])};
   }
   progress_.sums.loss += sums.loss;
   progress_.sums.weight += sums.weight;
   progress_.sums.samples += sums.samples;
   progress_.sums.right += sums.right;
+  progress_.sums.answers += sums.answers;
 }
 
 /// \return the norm before. Of several processes the first one's counts: machines that round
@@ -239,63 +200,56 @@ double Trainer::clip() {
   return norm[0];
 }
 
+/// Weights of the losses of a batch's samples.
+at::Tensor Trainer::loss_weights(const Batch& batch) const {
+  const at::Tensor weights = learner_->weights(batch);
+  return batch.weights.defined() ? weights * batch.weights.to(weights.options()) : weights;
+}
+
 /// Adds the gradients of a batch, and what was seen of it to `sums`. \return its share of the
 /// update's loss
-double Trainer::backward(Batch& batch, const BatchPart& part, const at::Tensor& total_weight,
+double Trainer::backward(const Batch& batch, const BatchPart& part, const at::Tensor& total_weight,
                          EpochSums& sums) {
-  const at::Device device = optimizer_.parameters().front().tensor.device();
-  model::ForwardOptions forward{.backend = options_.backend};
-  forward.training.recompute = options_.recompute;
-  if (!drop_path_rates_.empty()) {
-    forward.training.branch_scales = branch_scales(drop_path_rates_, part, random_);
-  }
-  if (options_.dropout > 0) {
-    const std::int64_t width = network_.config().feature_width();
-    forward.training.feature_scales = feature_scales(width, options_.dropout, part, random_);
-  }
+  const Lesson lesson = learner_->learn(batch, part, random_);
   if (part.size == 0) return 0;
-  const at::Tensor logits = network_.forward(batch.pixels.to(device), forward).logits;
-  at::Tensor values = sample_losses(logits, batch.targets, options_.loss).values;
-  if (batch.weights.defined()) values = values * batch.weights.to(values.options());
-  const at::Tensor sum = values.sum();
+  at::Tensor losses = lesson.losses;
+  if (batch.weights.defined()) losses = losses * batch.weights.to(losses.options());
+  const at::Tensor sum = losses.sum();
   const double loss = sum.item<double>() / total_weight.item<double>();
   if (!std::isfinite(loss)) return loss;
-  (sum / total_weight.to(device)).sum().backward();
+  (sum / total_weight.to(sum.device())).sum().backward();
 
   const c10::AutoGradMode no_gradient(false);
   sums.loss += sum.item<double>();
-  sums.weight += loss_weights(batch, options_.loss).sum().item<double>();
+  sums.weight += loss_weights(batch).sum().item<double>();
   sums.samples += part.size;
-  sums.right +=
-      (logits.argmax(1).cpu() == batch.targets.argmax(1).cpu()).sum().item<std::int64_t>();
+  sums.right += lesson.right;
+  sums.answers += lesson.answers;
   return loss;
 }
 
-void Trainer::rehearse(at::IntArrayRef pixels) {
+void Trainer::rehearse(const Batch& batch) {
   const RandomNumbers random = random_;
-  const std::int64_t classes = network_.config().classes;
-  Batch batch{.pixels = at::zeros(pixels),
-              .targets = at::full({pixels[0], classes}, 1.0 / static_cast<double>(classes))};
+  const std::int64_t samples = batch.inputs.size(0);
   // The second batch of an update finds the gradients of the first.
   for (std::int64_t i = 0; i < std::min<std::int64_t>(options_.accumulation, 2); ++i) {
     EpochSums unused;
-    backward(batch, {.size = pixels[0], .total = pixels[0]},
-             loss_weights(batch, options_.loss).sum().view(1), unused);
+    backward(batch, {.size = samples, .total = samples}, loss_weights(batch).sum().view(1), unused);
   }
   optimizer_.clear_gradients();
   random_ = random;
 }
 
-std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {
+std::int64_t Trainer::step_bytes(const Batch& batch) {
   const auto peak = [&](std::int64_t count) {
-    std::vector<std::int64_t> shape = pixels.vec();
-    shape[0] = count;
+    const Batch part{.inputs = batch.inputs.narrow(0, 0, count),
+                     .targets = batch.targets.narrow(0, 0, count)};
     const AllocationPeak measured;
-    rehearse(shape);
+    rehearse(part);
     return measured.bytes();
   };
-  // Of very few photos the peak lies elsewhere, and what is allocated once and kept does not grow.
-  const std::int64_t all = pixels[0];
+  // Of very few samples the peak lies elsewhere, and what is allocated once and kept does not grow.
+  const std::int64_t all = batch.inputs.size(0);
   const std::int64_t few = std::min<std::int64_t>(all, 4);
   peak(1);
   std::int64_t bytes = peak(few);
@@ -303,19 +257,15 @@ std::int64_t Trainer::step_bytes(at::IntArrayRef pixels) {
   return bytes;
 }
 
-model::VisionTransformer Trainer::validated_network() const {
-  return with_weights(network_, ema_ ? ema_->average() : values_of(optimizer_.parameters()));
-}
-
 void Trainer::finish_epoch() {
   const c10::AutoGradMode no_gradient(false);
-  const model::VisionTransformer network = validated_network();
+  const NamedTensors weights = ema_ ? ema_->average() : values_of(optimizer_.parameters());
   EpochReport report{.epoch = progress_.epoch,
                      .step = progress_.step,
                      .sums = progress_.sums,
                      .rate = progress_.rate,
-                     .metrics = hooks_.validate(network),
-                     .network = network};
+                     .metrics = hooks_.validate(weights),
+                     .weights = weights};
   const auto found = report.metrics.find(options_.metric);
   if (found == report.metrics.end()) {
     std::vector<std::string> names;
@@ -354,6 +304,7 @@ Checkpoint Trainer::state() const {
       {"weight", progress_.sums.weight},
       {"samples", progress_.sums.samples},
       {"right", progress_.sums.right},
+      {"answers", progress_.sums.answers},
       {"rate", progress_.rate},
       {"best", progress_.best ? Json(*progress_.best) : Json()},
       {"waited", progress_.waited}}.dump();
@@ -372,7 +323,8 @@ void Trainer::restore(const Checkpoint& state) {
                  .sums = {.loss = saved.at("loss"),
                           .weight = saved.at("weight"),
                           .samples = saved.at("samples"),
-                          .right = saved.at("right")},
+                          .right = saved.at("right"),
+                          .answers = saved.at("answers")},
                  .rate = saved.at("rate"),
                  .best = saved.at("best").is_null()
                              ? std::nullopt

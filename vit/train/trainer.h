@@ -10,30 +10,18 @@
 #include <string>
 #include <vector>
 
-#include "kernels/attention.h"
-#include "vit/model/vision_transformer.h"
 #include "vit/train/checkpoint.h"
 #include "vit/train/ema.h"
 #include "vit/train/gradient_buckets.h"
-#include "vit/train/loss.h"
-#include "vit/train/mixup.h"
+#include "vit/train/learner.h"
 #include "vit/train/optimizer.h"
 #include "vit/train/process_group.h"
 #include "vit/train/schedule.h"
-#include "vit/train/trainable.h"
 
 /// \file
 /// The loop of training: batches in, better weights out. It knows no files; what it needs from
 /// outside are functions.
 namespace vitascope::train {
-
-/// Samples that go through the network together.
-struct Batch {
-  at::Tensor pixels{};               ///< float32 [B, 3, H, W]; B may be 0
-  at::Tensor targets{};              ///< float32 [B, classes]
-  at::Tensor weights{};              ///< float32 [B], of the samples' losses; undefined: all 1
-  std::vector<std::string> names{};  ///< [B], for messages
-};
 
 /// How it learns.
 struct TrainerOptions {
@@ -42,16 +30,7 @@ struct TrainerOptions {
   double clip_norm = 0;           ///< of all gradients together; 0: not clipped
   Schedule schedule;              ///< over updates
   Method method = AdamW{};
-  RuleOptions rules{};
-  Tuning tuning = Tuning::full;
-  LossOptions loss{};
-  MixOptions mix{};
   std::optional<EmaOptions> ema{};  ///< given: the average is validated and kept, not the weights
-  double drop_path = 0;             ///< rate of the last block
-  double dropout = 0;               ///< rate of the features that the head reads
-  bool recompute = false;           ///< \see model::Training
-  at::ScalarType precision = at::kFloat;  ///< kBFloat16: with exact weights beside
-  kernels::Backend backend = kernels::Backend::automatic;
   std::uint64_t seed = 0;
   std::string metric = "accuracy";  ///< of validation: it says which epoch is the best
   bool lower_is_better = false;
@@ -66,7 +45,8 @@ struct EpochSums {
   double loss = 0;    ///< sum of sample losses
   double weight = 0;  ///< sum of their weights
   std::int64_t samples = 0;
-  std::int64_t right = 0;  ///< whose likeliest class has the largest target
+  std::int64_t right = 0;    ///< \see Lesson
+  std::int64_t answers = 0;  ///< \see Lesson
 };
 
 /// After each update.
@@ -86,8 +66,8 @@ struct EpochReport {
   EpochSums sums;
   double rate = 0;  ///< of the last update
   Metrics metrics;
-  bool best = false;                        ///< better than every epoch before
-  const model::VisionTransformer& network;  ///< as it was validated
+  bool best = false;            ///< better than every epoch before
+  const NamedTensors& weights;  ///< as they were validated: the parameters, or their average
 };
 
 /// What is asked of a run between two steps.
@@ -97,8 +77,9 @@ enum class Request { none, save, stop };
 struct TrainerHooks {
   /// The next batch; nothing once at the end of every epoch, after which the next epoch begins.
   std::function<std::optional<Batch>()> next;
-  /// Holds TrainerOptions::metric. Called without gradients.
-  std::function<Metrics(const model::VisionTransformer&)> validate;
+  /// What the parameters with these values are worth; holds TrainerOptions::metric. Called without
+  /// gradients.
+  std::function<Metrics(const NamedTensors&)> validate;
   /// Asked after every step; of several processes, what one of them wants all do.
   std::function<Request()> request = [] { return Request::none; };
   std::function<void(const StepReport&)> on_step = [](const StepReport&) {};
@@ -121,10 +102,9 @@ enum class Ending {
 /// A run.
 class Trainer {
  public:
-  /// \param network its slots become trainable; other copies of it are not touched. For
-  ///        Tuning::lora add_lora has been called
+  /// \param learner outlives this
   /// \throws UsageError when an option is out of range
-  Trainer(model::VisionTransformer network, const TrainerOptions& options, TrainerHooks hooks);
+  Trainer(const Learner& learner, const TrainerOptions& options, TrainerHooks hooks);
 
   /// Trains from where it stands to the end.
   /// \throws FailureError at a loss or gradient that is not finite, naming the batch's samples;
@@ -137,16 +117,12 @@ class Trainer {
   /// \throws UsageError when it is the state of another run
   void restore(const Checkpoint& state);
 
-  /// A batch of pictures without content goes through the network and back; nothing is learned.
-  /// \param pixels [B, 3, H, W] of the batch
-  void rehearse(at::IntArrayRef pixels);
+  /// A batch goes through the network and back; nothing is learned.
+  void rehearse(const Batch& batch);
   /// Bytes that a step of such a batch will take for tensors on the CPU beyond those there are:
-  /// small batches are rehearsed, and what they took is extrapolated.
-  std::int64_t step_bytes(at::IntArrayRef pixels);
+  /// parts of it are rehearsed, and what they took is extrapolated.
+  std::int64_t step_bytes(const Batch& batch);
 
-  /// As it is trained now.
-  const model::VisionTransformer& network() const { return network_; }
-  const std::vector<Parameter>& parameters() const { return optimizer_.parameters(); }
   std::int64_t epoch() const { return progress_.epoch; }
   std::int64_t step() const { return progress_.step; }
 
@@ -165,20 +141,19 @@ class Trainer {
   bool train_step();
   void backward_all(std::vector<Batch>& batches, const std::vector<BatchPart>& parts,
                     StepReport& report);
-  double backward(Batch& batch, const BatchPart& part, const at::Tensor& total_weight,
+  double backward(const Batch& batch, const BatchPart& part, const at::Tensor& total_weight,
                   EpochSums& sums);
   double clip();
-  model::VisionTransformer validated_network() const;
+  at::Tensor loss_weights(const Batch& batch) const;
   void finish_epoch();
   bool out_of_patience() const;
 
+  const Learner* learner_;
   TrainerOptions options_;
   TrainerHooks hooks_;
-  model::VisionTransformer network_;
   Optimizer optimizer_;
   std::optional<Ema> ema_;
   std::unique_ptr<GradientBuckets> buckets_;
-  std::vector<double> drop_path_rates_;
   RandomNumbers random_;
   Progress progress_;
 };

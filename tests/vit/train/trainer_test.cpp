@@ -10,6 +10,7 @@
 #include "tests/vit/model/tiny_model.h"
 #include "vit/error.h"
 #include "vit/train/allocation_peak.h"
+#include "vit/train/classifier_learner.h"
 
 namespace vitascope::train {
 namespace {
@@ -30,29 +31,34 @@ struct TinyData {
       return std::nullopt;
     }
     at::manual_seed(static_cast<std::uint64_t>(1000 + 10 * epoch + place));
-    Batch batch{.pixels = at::randn({4, 3, 8, 12}), .weights = at::ones({4})};
+    Batch batch{.inputs = at::randn({4, 3, 8, 12}), .weights = at::ones({4})};
     batch.targets = at::zeros({4, 5}).scatter_(1, at::randint(5, {4, 1}, at::kLong), 1);
     batch.names = {"a.jpg", "b.jpg", "c.jpg", "d.jpg"};
-    if (place == poisoned) batch.pixels[0][0][0][0] = std::numeric_limits<float>::quiet_NaN();
+    if (place == poisoned) batch.inputs[0][0][0][0] = std::numeric_limits<float>::quiet_NaN();
     ++place;
     return batch;
   }
 };
 
-TrainerOptions everything(at::ScalarType precision = at::kFloat) {
+TrainerOptions everything() {
   TrainerOptions options;
   options.epochs = 4;
   options.accumulation = 2;
   options.clip_norm = 1;
   options.schedule = {.steps = 8, .warmup = 2, .rate = 1e-2};
-  options.rules = {.weight_decay = 0.05, .layer_decay = 0.8, .head_scale = 3};
-  options.loss.smoothing = 0.1;
-  options.mix = {.mixup_alpha = 0.4, .cutmix_alpha = 1};
   options.ema = EmaOptions{.decay = 0.9};
-  options.drop_path = 0.3;
-  options.precision = precision;
   options.seed = 5;
   return options;
+}
+
+ClassifierLearning every_way(at::ScalarType precision) {
+  ClassifierLearning learning;
+  learning.rules = {.weight_decay = 0.05, .layer_decay = 0.8, .head_scale = 3};
+  learning.loss.smoothing = 0.1;
+  learning.mix = {.mixup_alpha = 0.4, .cutmix_alpha = 1};
+  learning.drop_path = 0.3;
+  learning.precision = precision;
+  return learning;
 }
 
 /// Everything of a run that a test looks at; built anew it is as a fresh process is.
@@ -65,15 +71,17 @@ struct TinyRun {
   std::optional<std::int64_t> stop_after;
   std::optional<Checkpoint> saved;
   TinyData saved_data;
+  ClassifierLearner learner;
   Trainer trainer;
 
-  explicit TinyRun(const TrainerOptions& options)
-      : trainer(model::tests::random_weights(model::tests::tiny_config()), options, hooks()) {}
+  explicit TinyRun(const TrainerOptions& options, const ClassifierLearning& learning = {})
+      : learner(model::tests::random_weights(model::tests::tiny_config()), learning),
+        trainer(learner, options, hooks()) {}
 
   TrainerHooks hooks() {
     TrainerHooks hooks;
     hooks.next = [this] { return data.next(); };
-    hooks.validate = [this](const model::VisionTransformer&) {
+    hooks.validate = [this](const NamedTensors&) {
       const auto epoch = static_cast<std::size_t>(trainer.epoch());
       return Metrics{{"accuracy", figures.empty() ? double(epoch) : figures.at(epoch)}};
     };
@@ -105,11 +113,11 @@ class Resumed : public testing::TestWithParam<std::tuple<at::ScalarType, std::in
 
 TEST_P(Resumed, GoesOnBitByBit) {
   const auto& [precision, stop] = GetParam();
-  TinyRun straight(everything(precision));
+  TinyRun straight(everything(), every_way(precision));
   EXPECT_EQ(straight.trainer.run(), Ending::finished);
   EXPECT_EQ(straight.trainer.step(), 8);
 
-  TinyRun first(everything(precision));
+  TinyRun first(everything(), every_way(precision));
   first.stop_after = stop;
   EXPECT_EQ(first.trainer.run(), Ending::interrupted);
   EXPECT_EQ(first.trainer.step(), stop);
@@ -118,7 +126,7 @@ TEST_P(Resumed, GoesOnBitByBit) {
       std::filesystem::temp_directory_path() / ("vitascope-resumed-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   write_checkpoint(folder, *first.saved, stop);
-  TinyRun second(everything(precision));
+  TinyRun second(everything(), every_way(precision));
   second.trainer.restore(*read_newest_checkpoint(folder));
   second.data = first.saved_data;
   EXPECT_EQ(second.trainer.run(), Ending::finished);
@@ -140,7 +148,7 @@ TEST(Trainer, LearnsABatchByHeart) {
     run.data.epoch = 0;  // the same three batches for ever
     return run.data.next();
   };
-  run.trainer = Trainer(model::tests::random_weights(model::tests::tiny_config()), options, hooks);
+  run.trainer = Trainer(run.learner, options, hooks);
   run.trainer.run();
   EXPECT_LT(run.losses.back(), 0.2 * run.losses.front());
 }
@@ -150,26 +158,26 @@ TEST(Trainer, AccumulatedBatchesAreOneLargeOne) {
   options.epochs = 1;
   options.method = Sgd{.momentum = 0};
   options.schedule = {.steps = 1, .rate = 0.1, .decay = Decay::constant};
-  options.loss.class_weights = at::tensor({1.0, 2.0, 3.0, 4.0, 5.0}).to(at::kFloat);
+  ClassifierLearning learning;
+  learning.loss.class_weights = at::tensor({1.0, 2.0, 3.0, 4.0, 5.0}).to(at::kFloat);
   options.accumulation = kBatches;
-  TinyRun parts(options);
+  TinyRun parts(options, learning);
   parts.trainer.run();
 
   options.accumulation = 1;
-  TinyRun whole(options);
+  TinyRun whole(options, learning);
   TrainerHooks hooks = whole.hooks();
   hooks.next = [&whole]() -> std::optional<Batch> {
     if (whole.data.place == kBatches) return whole.data.next();
     std::vector<at::Tensor> pixels, targets;
     while (whole.data.place < kBatches) {
       const Batch batch = *whole.data.next();
-      pixels.push_back(batch.pixels);
+      pixels.push_back(batch.inputs);
       targets.push_back(batch.targets);
     }
-    return Batch{.pixels = at::cat(pixels), .targets = at::cat(targets)};
+    return Batch{.inputs = at::cat(pixels), .targets = at::cat(targets)};
   };
-  whole.trainer =
-      Trainer(model::tests::random_weights(model::tests::tiny_config()), options, hooks);
+  whole.trainer = Trainer(whole.learner, options, hooks);
   whole.trainer.run();
   EXPECT_NEAR(parts.losses.at(0), whole.losses.at(0), 1e-6);
   const Checkpoint a = parts.trainer.state(), b = whole.trainer.state();
@@ -223,21 +231,23 @@ TEST(Trainer, NamesTheFiguresThatThereAre) {
 TEST(Trainer, KnowsTheMemoryOfAStepBeforehand) {
   for (const at::ScalarType precision : {at::kFloat, at::kBFloat16}) {
     constexpr std::int64_t kPhotos = 64;
-    const Batch batch{.pixels = at::zeros({kPhotos, 3, 32, 48}),
+    const Batch batch{.inputs = at::zeros({kPhotos, 3, 32, 48}),
                       .targets = at::full({kPhotos, 5}, 0.2)};
     int given = 0;
     TrainerHooks hooks;
     hooks.next = [&] { return given++ == 0 ? std::optional(batch) : std::nullopt; };
-    hooks.validate = [](const model::VisionTransformer&) { return Metrics{{"accuracy", 1}}; };
-    TrainerOptions options = everything(precision);
+    hooks.validate = [](const NamedTensors&) { return Metrics{{"accuracy", 1}}; };
+    TrainerOptions options = everything();
     options.accumulation = 1;
     options.epochs = 1;
-    options.mix = {};
+    ClassifierLearning learning = every_way(precision);
+    learning.mix = {};
     model::Config config = model::tests::tiny_config();
     config.width = 96;  // narrower ones take other ways through the products for few photos
-    Trainer trainer(model::tests::random_weights(config), options, hooks);
+    const ClassifierLearner learner(model::tests::random_weights(config), learning);
+    Trainer trainer(learner, options, hooks);
     const Checkpoint before = trainer.state();
-    const auto expected = static_cast<double>(trainer.step_bytes(batch.pixels.sizes()));
+    const auto expected = static_cast<double>(trainer.step_bytes(batch));
     EXPECT_EQ(trainer.state().texts, before.texts);
     const AllocationPeak measured;
     trainer.run();
