@@ -97,6 +97,7 @@ int slurm_port(const Reader& reader) {
 /// What this process may keep busy of the cores that it shares with the others of this machine.
 int share_of_cores(const ProcessPlace& place) {
   const int own = available_cores();
+  if (place.cores) return std::clamp(*place.cores, 1, own);
   if (!place.bound) return std::max(own / place.here.processes, 1);
   const double machine =
       std::min(static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN)), cgroup_cores(""));
@@ -131,6 +132,7 @@ ProcessPlace place_by(const Launcher& launcher, const Reader& reader) {
   } else if (const auto tasks = reader.environment("SLURM_STEP_TASKS_PER_NODE")) {
     place.here.processes = tasks_of_node(*tasks, reader.number("SLURM_NODEID", 0));
   }
+  if (slurm) place.cores = reader.number("SLURM_CPUS_PER_TASK");
   place.store.host = host_of(launcher, reader, place);
   const int port = reader.number("MASTER_PORT", slurm ? slurm_port(reader) : kUsualPort);
   if (port < 1 || port > 65535) {

@@ -24,8 +24,9 @@ struct ProcessPlace {
   train::Seat seat;
   train::Seat here;  ///< among those on this machine
   train::StorePlace store{};
-  bool supervised = false;  ///< started by --processes
-  bool bound = false;       ///< srun and mpirun may have given each process cores of its own
+  bool supervised = false;     ///< started by --processes
+  bool bound = false;          ///< srun and mpirun may have given each process cores of its own
+  std::optional<int> cores{};  ///< that each process was promised
 };
 
 /// Nothing where this process is alone.

@@ -130,6 +130,17 @@ TEST(ProcessPlace, NonsenseIsNamed) {
   }
 }
 
+/// Without a plugin that binds tasks to cores nothing else tells how many are theirs.
+TEST(ProcessPlace, SlurmsPromiseOfCoresIsKept) {
+  const auto place = place_in({{"SLURM_PROCID", "0"},
+                               {"SLURM_STEP_NUM_TASKS", "2"},
+                               {"SLURM_STEP_NODELIST", "n1,n2"},
+                               {"SLURM_STEP_TASKS_PER_NODE", "1(x2)"},
+                               {"SLURM_CPUS_PER_TASK", "1"}});
+  ASSERT_TRUE(place);
+  EXPECT_EQ(run_options_at({}, *place).threads, 1);
+}
+
 TEST(ProcessPlace, CoresAreShared) {
   ProcessPlace place{.seat = {1, 2}, .here = {1, 2}};
   EXPECT_EQ(run_options_at({}, place).threads, std::max(available_cores() / 2, 1));

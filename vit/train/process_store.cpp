@@ -2,6 +2,7 @@
 
 #include <c10/util/Logging.h>
 #include <fmt/format.h>
+#include <netdb.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -25,6 +26,19 @@ void silence_warnings() {
   if (std::getenv("TORCH_CPP_LOG_LEVEL") == nullptr) FLAGS_caffe2_log_level = kErrors;
 }
 
+/// Without an address c10d would try in silence until its patience ends.
+void require_address(const std::string& host) {
+  addrinfo* found = nullptr;
+  const int failure = ::getaddrinfo(host.c_str(), nullptr, nullptr, &found);
+  if (failure != 0) {
+    throw UsageError(fmt::format(
+        "the processes can't meet at '{}': {}; expected the machine of the first one, which "
+        "MASTER_ADDR names",
+        host, ::gai_strerror(failure)));
+  }
+  ::freeaddrinfo(found);
+}
+
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -36,6 +50,7 @@ struct ProcessStore::Native {
 
 ProcessStore::ProcessStore(const StorePlace& place) : native_(std::make_unique<Native>()) {
   silence_warnings();
+  require_address(place.host);
   c10d::TCPStoreOptions options;
   options.port = place.port;
   options.isServer = place.serve;

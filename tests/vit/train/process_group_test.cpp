@@ -84,6 +84,11 @@ TEST(ProcessGroup, WhoFailsIsNamedToTheOthers) {
   EXPECT_THAT(message, testing::EndsWith(") stopped: photo.jpg: is no photo"));
 }
 
+TEST(ProcessStore, AMachineWithoutAnAddressIsNamedAtOnce) {
+  EXPECT_THAT([] { ProcessStore({.host = "no..where", .port = 29500}); },
+              testing::ThrowsMessage<UsageError>(testing::HasSubstr("'no..where'")));
+}
+
 TEST(ProcessStore, ATakenPortIsNamed) {
   const ProcessStore store(StorePlace{.serve = true});
   try {
