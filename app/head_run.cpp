@@ -102,11 +102,11 @@ int run_head(const FinetuneOptions& options, const std::string& recipe,
                          .images = images,
                          .fingerprint = data_fingerprint(*images),
                          .folder = folder.path()});
-  report.begin(0, 0);
+  report.progress().begin(0, 0);
   Answers answers = answers_of(*images, training.held_out, training.held_out_logits);
   LogRow row = log_row(training, how, images->multi_label);
   add_class_figures(answers, row.validation);
-  report.log(std::move(row));
+  report.progress().log(std::move(row));
   report.describe(*training.model, std::move(answers));
   report.end(train::Ending::finished, how.head.steps);
   return 0;

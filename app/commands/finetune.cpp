@@ -158,7 +158,7 @@ class Run {
     train::TrainerHooks hooks;
     hooks.next = [this] { return data_.next(); };
     hooks.validate = [this](const train::NamedTensors& weights) {
-      if (report_) report_->validating(data_.waiting_share());
+      if (report_) report_->progress().validating(data_.waiting_share());
       Validation validation = data_.validate(network_with(weights), backend());
       answers_ = std::move(validation.answers);
       return validation.metrics;
@@ -168,7 +168,7 @@ class Run {
       return save_signal_.take() ? train::Request::save : train::Request::none;
     };
     hooks.on_step = [this](const train::StepReport& report) {
-      if (report_) report_->step(report);
+      if (report_) report_->progress().step(report);
     };
     hooks.group = group_;
     if (!folder_) return hooks;
@@ -182,7 +182,7 @@ class Run {
       checkpoint.texts["data"] = fingerprint_;
       checkpoint.texts["program"] = VITASCOPE_VERSION;
       folder_->save(checkpoint, step);
-      report_->saved();
+      report_->progress().saved();
     };
     return hooks;
   }
@@ -229,7 +229,7 @@ class Run {
                                  trainer_.step()));
       }
     }
-    report_->begin(trainer_.epoch(), photos_of_epoch());
+    report_->progress().begin(trainer_.epoch(), photos_of_epoch());
     folder_->write_recipe(recipe_);
   }
 
@@ -286,14 +286,14 @@ class Run {
       output::note(fmt::format("memory so far at most {}, expected {}", byte_count(peak_memory()),
                                byte_count(expected_memory_)));
     }
-    if (!report.best) return report_->epoch(report);
+    if (!report.best) return report_->progress().epoch(report);
     weights::Model best = model_;
     best.network = network_with(report.weights);
     if (options_.method == "lora") folder_->write_adapter(best);
     train::merge_lora(best.network);
     for (const auto& [name, slot] : best.network.parameters()) *slot = slot->to(at::kFloat);
     folder_->write_model(best);
-    report_->epoch(report);
+    report_->progress().epoch(report);
     report_->describe(best, std::move(answers_));
   }
 
