@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <set>
 #include <tuple>
 
 #include "app/drawing/write_picture.h"
 #include "app/map_file.h"
 #include "app/values.h"
 #include "vit/error.h"
-#include "vit/file.h"
 
 namespace vitascope::app {
 namespace {
@@ -168,39 +166,6 @@ Examples:
   vitascope attend --data photos/ --model build/models/everyday --audit --masks instances.json --format json)";
 
 }  // namespace
-
-bool names_a_picture(const std::string& path) {
-  if (path.ends_with('/') || fs::is_directory(path) || !fs::path(path).has_extension())
-    return false;
-  drawing::picture_format(path);  // throws for another ending
-  return true;
-}
-
-std::vector<std::string> output_files(const std::vector<std::string>& photos,
-                                      const AttendOptions& options) {
-  if (options.output.empty()) return std::vector<std::string>(photos.size());
-  std::vector<std::string> files;
-  if (names_a_picture(options.output)) {
-    if (photos.size() > 1) {
-      throw UsageError(
-          fmt::format("--output {} is one picture, and there are {} photos; name a "
-                      "folder",
-                      in_quotes(options.output), photos.size()));
-    }
-    files.push_back(options.output);
-  } else {
-    std::set<std::string> taken;
-    for (const std::string& photo : photos) {
-      const std::string stem = fs::path(photo).stem().string();
-      std::string name = stem;
-      for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}-{}", stem, i);
-      files.push_back((fs::path(options.output) / (name + ".png")).string());
-    }
-    if (!fs::exists(options.output)) return files;
-  }
-  for (const std::string& file : files) check_writable(file, options.force);
-  return files;
-}
 
 MapStyle map_style(const AttendOptions& options) {
   MapStyle style;

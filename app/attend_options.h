@@ -39,11 +39,6 @@ struct AttendOptions {
 /// Declares all of them.
 void add_attend_options(CLI::App& command, AttendOptions& options);
 
-/// Whether --output names a picture, by its ending, and not a folder: one that is there, has no
-/// ending, or ends in a slash.
-/// \throws UsageError when the ending is none of a picture's
-bool names_a_picture(const std::string& path);
-
 /// Everything that can be wrong with the command line alone.
 /// \throws UsageError
 void check_options(const AttendOptions& options);
@@ -51,12 +46,6 @@ void check_options(const AttendOptions& options);
 /// --save-map holds one map of one photo, and --html one photo.
 /// \throws UsageError
 void check_counts(const AttendOptions& options, std::size_t photos, std::size_t maps);
-
-/// Where each photo's picture goes: the file itself for one photo, else a name for each in a
-/// folder; nowhere where only a page is asked for.
-/// \throws UsageError when several photos are to go into one file, or a file is there already
-std::vector<std::string> output_files(const std::vector<std::string>& photos,
-                                      const AttendOptions& options);
 
 /// How maps are drawn.
 MapStyle map_style(const AttendOptions& options);

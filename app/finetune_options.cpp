@@ -202,9 +202,7 @@ train::TrainerOptions trainer_options(const FinetuneOptions& options, std::int64
   result.schedule.steps = steps * options.epochs;
   result.schedule.warmup = std::llround(options.warmup_epochs * static_cast<double>(steps));
   result.schedule.rate = base_rate(options);
-  result.schedule.decay = options.decay == "cosine"   ? train::Decay::cosine
-                          : options.decay == "linear" ? train::Decay::linear
-                                                      : train::Decay::constant;
+  result.schedule.decay = train::decay_named(options.decay);
   if (options.optimizer == "sgd") result.method = train::Sgd{};
   if (options.ema > 0) result.ema = train::EmaOptions{.decay = options.ema};
   result.seed = options.seed;

@@ -23,6 +23,7 @@
 #include "app/options.h"
 #include "app/output.h"
 #include "app/photo_audit.h"
+#include "app/picture_files.h"
 #include "app/progress.h"
 #include "app/report_page.h"
 #include "app/values.h"
@@ -226,7 +227,8 @@ int attend(const AttendOptions& options) {
   check_options(options);
   int failed = 0;
   const std::vector<std::string> photos = find_photos(inputs(options), failed);
-  const std::vector<std::string> files = output_files(photos, options);
+  const std::vector<std::string> files =
+      picture_files(photos, {"--output", options.output, options.force});
   // Gradients, and audits that shuffle weights, need plain ones.
   const bool plain = options.audit.audit || needs_gradients(options.maps);
   const weights::Model model =

@@ -68,7 +68,7 @@ at::Tensor ClassifierLearner::weights(const Batch& batch) const {
 }
 
 Lesson ClassifierLearner::learn(const Batch& batch, const BatchPart& part,
-                                RandomNumbers& random) const {
+                                RandomNumbers& random) {
   model::ForwardOptions forward{.backend = options_.backend};
   forward.training.recompute = options_.recompute;
   if (!drop_path_rates_.empty()) {

@@ -37,7 +37,7 @@ class ClassifierLearner : public Learner {
   const std::vector<Parameter>& parameters() const override { return parameters_; }
   void prepare(Batch& batch, RandomNumbers& random) const override;
   at::Tensor weights(const Batch& batch) const override;
-  Lesson learn(const Batch& batch, const BatchPart& part, RandomNumbers& random) const override;
+  Lesson learn(const Batch& batch, const BatchPart& part, RandomNumbers& random) override;
 
   /// As it is trained now.
   const model::VisionTransformer& network() const { return network_; }

@@ -46,7 +46,12 @@ class Learner {
 
   /// Random numbers are drawn for the whole batch that processes share, also by one whose part of
   /// it is empty, which has no losses.
-  virtual Lesson learn(const Batch& batch, const BatchPart& part, RandomNumbers& random) const = 0;
+  virtual Lesson learn(const Batch& batch, const BatchPart& part, RandomNumbers& random) = 0;
+
+  /// What it remembers of the batches so far, beside the parameters; empty: nothing.
+  virtual std::string state() const { return {}; }
+  /// Goes on where `state` was taken. \throws std::invalid_argument when it is no state
+  virtual void restore(const std::string& /*state*/) {}
 };
 
 }  // namespace vitascope::train

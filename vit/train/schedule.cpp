@@ -26,6 +26,13 @@ double decayed(const Schedule& schedule, double progress) {
 
 }  // namespace
 
+Decay decay_named(std::string_view name) {
+  if (name == "cosine") return Decay::cosine;
+  if (name == "linear") return Decay::linear;
+  if (name == "constant") return Decay::constant;
+  throw UsageError(fmt::format("no decay '{}': expected cosine, linear or constant", name));
+}
+
 void validate(const Schedule& schedule) {
   if (schedule.steps < 1) {
     throw UsageError(fmt::format("a schedule of {} steps: expected at least one", schedule.steps));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 /// \file
 /// The learning rate step by step: a warm-up, then a decay (SGDR, arXiv:1608.03983).
@@ -9,6 +10,10 @@ namespace vitascope::train {
 
 /// What follows the warm-up.
 enum class Decay { cosine, linear, constant };
+
+/// The decay of that name.
+/// \throws UsageError when there is none
+Decay decay_named(std::string_view name);
 
 /// Steps are updates of the weights, not batches or epochs. W = warmup, T = steps.
 struct Schedule {

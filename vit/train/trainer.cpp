@@ -68,7 +68,7 @@ const NamedTensors& tensors_of(const Checkpoint& state, const std::string& part)
 
 }  // namespace
 
-Trainer::Trainer(const Learner& learner, const TrainerOptions& options, TrainerHooks hooks)
+Trainer::Trainer(Learner& learner, const TrainerOptions& options, TrainerHooks hooks)
     : learner_(&learner),
       options_((validate(options), options)),
       hooks_(std::move(hooks)),
@@ -230,6 +230,7 @@ double Trainer::backward(const Batch& batch, const BatchPart& part, const at::Te
 
 void Trainer::rehearse(const Batch& batch) {
   const RandomNumbers random = random_;
+  const std::string remembered = learner_->state();
   const std::int64_t samples = batch.inputs.size(0);
   // The second batch of an update finds the gradients of the first.
   for (std::int64_t i = 0; i < std::min<std::int64_t>(options_.accumulation, 2); ++i) {
@@ -238,6 +239,7 @@ void Trainer::rehearse(const Batch& batch) {
   }
   optimizer_.clear_gradients();
   random_ = random;
+  learner_->restore(remembered);
 }
 
 std::int64_t Trainer::step_bytes(const Batch& batch) {
@@ -296,6 +298,7 @@ Checkpoint Trainer::state() const {
   checkpoint.tensors["optimizer"] = optimizer_.state();
   if (ema_) checkpoint.tensors["ema"] = ema_->state();
   checkpoint.texts["random"] = random_.state();
+  checkpoint.texts["learner"] = learner_->state();
   // Numbers are written so that they are read back bit by bit.
   checkpoint.texts["progress"] = Json{
       {"epoch", progress_.epoch},
@@ -317,6 +320,7 @@ void Trainer::restore(const Checkpoint& state) {
     optimizer_.restore(tensors_of(state, "optimizer"));
     if (ema_) ema_->restore(tensors_of(state, "ema"));
     random_.restore(state.text("random"));
+    learner_->restore(state.text("learner"));
     const Json saved = parse_json(state.text("progress"), "progress");
     progress_ = {.epoch = saved.at("epoch"),
                  .step = saved.at("step"),

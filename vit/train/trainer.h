@@ -104,7 +104,7 @@ class Trainer {
  public:
   /// \param learner outlives this
   /// \throws UsageError when an option is out of range
-  Trainer(const Learner& learner, const TrainerOptions& options, TrainerHooks hooks);
+  Trainer(Learner& learner, const TrainerOptions& options, TrainerHooks hooks);
 
   /// Trains from where it stands to the end.
   /// \throws FailureError at a loss or gradient that is not finite, naming the batch's samples;
@@ -148,7 +148,7 @@ class Trainer {
   void finish_epoch();
   bool out_of_patience() const;
 
-  const Learner* learner_;
+  Learner* learner_;
   TrainerOptions options_;
   TrainerHooks hooks_;
   Optimizer optimizer_;

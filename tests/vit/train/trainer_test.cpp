@@ -244,7 +244,7 @@ TEST(Trainer, KnowsTheMemoryOfAStepBeforehand) {
     learning.mix = {};
     model::Config config = model::tests::tiny_config();
     config.width = 96;  // narrower ones take other ways through the products for few photos
-    const ClassifierLearner learner(model::tests::random_weights(config), learning);
+    ClassifierLearner learner(model::tests::random_weights(config), learning);
     Trainer trainer(learner, options, hooks);
     const Checkpoint before = trainer.state();
     const auto expected = static_cast<double>(trainer.step_bytes(batch));
