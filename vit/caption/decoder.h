@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "vit/caption/lstm_decoder.h"
+#include "vit/caption/transformer_decoder.h"
+
+/// \file
+/// The decoder of a captioner: annotations in, words out.
+namespace vitascope::caption {
+
+/// The next word of each row.
+struct NextWord {
+  at::Tensor logits;   ///< [R, V]
+  at::Tensor weights;  ///< [R, L] where the row looks for it
+};
+
+/// Either decoder behind one interface. A value: copies share their parameters, as tensors do.
+class Decoder {
+ public:
+  Decoder() = default;
+  /// Shapes only: parameters are undefined until they are assigned through parameters().
+  /// \throws UsageError as completed(config) does
+  explicit Decoder(const DecoderConfig& config);
+
+  /// As completed.
+  const DecoderConfig& config() const { return config_; }
+
+  /// Name, place and shape of every parameter.
+  Slots slots();
+  /// Name and place of them.
+  std::vector<std::pair<std::string, at::Tensor*>> parameters();
+
+  /// A pass with known captions.
+  /// \param tokens int64 [B, T], from <start> on; <pad> behind the end does no harm
+  Taught teach(const at::Tensor& tokens, const Annotations& annotations,
+               const TeachOptions& options = {}) const;
+
+  /// One row a photo, before its first word.
+  DecoderState start(const Annotations& annotations) const;
+
+  /// The word after `tokens`, one token a row; the state goes on by it.
+  /// \param random given: hard attention draws the place, else it takes the likeliest
+  NextWord step(at::IntArrayRef tokens, DecoderState& state, RandomNumbers* random = nullptr) const;
+
+ private:
+  DecoderConfig config_;
+  std::variant<LstmDecoder, TransformerDecoder> network_;
+};
+
+}  // namespace vitascope::caption
