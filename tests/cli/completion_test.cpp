@@ -35,7 +35,7 @@ TEST(Completion, CompletesCommands) {
 
 TEST(Completion, CompletesEveryOptionThatHelpNames) {
   for (const std::string command :
-       {"classify", "embed", "info", "verify", "benchmark", "convert"}) {
+       {"classify", "embed", "info", "verify", "benchmark", "convert", "score-captions"}) {
     const std::vector<std::string> words = completions({"vitascope", command, "--"});
     const std::set<std::string> known(words.begin(), words.end());
     std::istringstream help(run_program({command, "--help"}).out);

@@ -164,19 +164,29 @@ TEST_P(ShippedRecipe, ExplainsEveryKeyInAComment) {
   }
 }
 
-TEST_P(ShippedRecipe, Runs) {
-  const TemporaryFolder folder;
-  const std::string command = GetParam();
-  const bool trains = command == "finetune", evaluates = command == "evaluate";
+/// What a command must be given beside its recipe.
+std::vector<std::string> inputs_of(const std::string& command, const TemporaryFolder& folder) {
+  if (command == "score-captions") {
+    const std::string references = R"({"images": [{"id": 1, "file_name": "a"}],
+                                       "annotations": [{"image_id": 1, "caption": "a dog"}]})";
+    return {folder.write("r.json", R"([{"image_id": 1, "caption": "a dog"}])"), "--references",
+            folder.write("c.json", references)};
+  }
   const std::string table =
       folder.write("t.csv", "path,label,split\n" + golden("images/rgb.png") + ",tabby cat,train\n" +
                                 golden("images/gray.jpg") + ",golden retriever,val\n");
+  if (command == "check-data") return {table};
+  if (command == "finetune" || command == "evaluate")
+    return {"--data", table, "--model", golden("models/hf-vit")};
+  return {golden("images/rgb.png"), "--model", golden("models/hf-vit")};
+}
+
+TEST_P(ShippedRecipe, Runs) {
+  const TemporaryFolder folder;
+  const std::string command = GetParam();
   std::vector<std::string> arguments{command, "--config", shipped_recipe(command)};
-  if (trains || evaluates) arguments.emplace_back("--data");
-  arguments.push_back(trains || evaluates || command == "check-data" ? table
-                                                                     : golden("images/rgb.png"));
-  if (command != "check-data")
-    arguments.insert(arguments.end(), {"--model", golden("models/hf-vit")});
+  const std::vector<std::string> inputs = inputs_of(command, folder);
+  arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   const std::map<std::string, std::string> outputs{
       {"embed", "e.npy"}, {"attend", "a.png"}, {"finetune", "run"}};
   if (const auto output = outputs.find(GetParam()); output != outputs.end()) {
@@ -188,7 +198,7 @@ TEST_P(ShippedRecipe, Runs) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
                          testing::Values("classify", "embed", "attend", "check-data", "evaluate",
-                                         "finetune"));
+                                         "finetune", "score-captions"));
 
 }  // namespace
 }  // namespace vitascope::tests

@@ -20,7 +20,7 @@ while (($#)); do
     *) targets+=("$1") && shift ;;
   esac
 done
-((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header instances table)
+((${#targets[@]})) || targets=(safetensors torch_archive npz configuration image_header instances table captions)
 
 # Sources that each target is there for.
 declare -A sources=(
@@ -35,6 +35,7 @@ declare -A sources=(
   [image_header]="vit/image/header.cpp vit/image/exif.cpp $(cd "$root" && echo vit/image/*_header.cpp)"
   [instances]="datasets/coco_annotations.cpp datasets/mask_region.cpp"
   [table]="datasets/csv.cpp datasets/table.cpp"
+  [captions]="datasets/captioned_images.cpp datasets/caption_text.cpp datasets/caption_json.cpp"
 )
 
 for target in "${targets[@]}"; do

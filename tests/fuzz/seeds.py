@@ -304,6 +304,28 @@ def table_seeds():
         yield b"j" + text.encode()
 
 
+def captions_seeds():
+    """Captions behind a 'c', results behind an 'r'."""
+    for text in ("", "x", "d/a.jpg#0\tA dog\na.jpg#1\t\n\nb.jpg#1\tx\r\n", "a.jpg#0\tx\nb", "a.jpg#0\tx\nb#1",
+                 "\ufeffimage,caption\na.jpg,A dog, a cat\na.jpg,\"x\"\n", "image,caption\na\n", "caption,image\na,b,c\n",
+                 "image_name| comment_number| comment\na.jpg| 0| A | B\n\nb.jpg| 4 x\n", "image,label\na,b\n"):
+        yield b"c" + text.encode()
+    yield b"ca.jpg#0\tcaf\xe9\n"
+    coco = {"images": [{"id": 1, "file_name": "a"}, {"id": "b", "file_name": "a"}],
+            "annotations": [{"image_id": 1, "caption": "x"}, {"image_id": "b", "caption": " "}]}
+    image = {"filepath": "d", "filename": "a", "cocoid": 3, "split": "restval",
+             "sentences": [{"raw": "x"}, {"tokens": ["x", "y"]}]}
+    for whole in [coco, {"images": [image | {"split": split} for split in ("train", "val", "test", "restval")]},
+                  *({**coco, key: value} for key in coco for value in (3, [], [3], [{}], coco[key][:1] * 2)),
+                  *({"images": [image | change]} for change in (
+                      {"split": "dev"}, {"split": None}, {"sentences": 3}, {"sentences": [3]}, {"sentences": [{}]},
+                      {"sentences": [{"tokens": [3]}]}, {"filename": 3}, {"filepath": ""}, {"cocoid": 0.5}))]:
+        yield b"c" + json.dumps(whole).encode()
+    results = [{"image_id": 1, "caption": "x"}, {"image_id": "b", "caption": ""}]
+    for whole in (results, {}, [3], [{}], results[:1] * 2, [{"image_id": 1}], [{"image_id": [], "caption": "x"}]):
+        yield b"r" + json.dumps(whole).encode()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--golden", type=pathlib.Path, required=True)
@@ -317,6 +339,7 @@ def main():
         "image_header": image_seeds(arguments.golden),
         "instances": instances_seeds(arguments.golden),
         "table": table_seeds(),
+        "captions": captions_seeds(),
     }
     for target, seeds in targets.items():
         folder = arguments.out / target
