@@ -10,6 +10,7 @@
 #include "app/commands/attend.h"
 #include "app/commands/benchmark.h"
 #include "app/commands/benchmark_attention.h"
+#include "app/commands/caption.h"
 #include "app/commands/check_data.h"
 #include "app/commands/classify.h"
 #include "app/commands/convert.h"
@@ -18,6 +19,7 @@
 #include "app/commands/finetune.h"
 #include "app/commands/info.h"
 #include "app/commands/score_captions.h"
+#include "app/commands/train_captioner.h"
 #include "app/commands/verify.h"
 #include "app/completion.h"
 #include "app/help.h"
@@ -38,6 +40,8 @@ constexpr Command kCommands[] = {
     {"check-data", "Find broken, tiny and repeated pictures in a data set", declare_check_data},
     {"finetune", "Teach a model the classes of your own photos", declare_finetune},
     {"score-captions", "Score captions: BLEU, ROUGE-L, CIDEr-D", declare_score_captions},
+    {"caption", "Say in words what photos show, and where each word looked", declare_caption},
+    {"train-captioner", "Teach a captioner your own photos and captions", declare_train_captioner},
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},
     {"benchmark", "Measure how quick a model is here", declare_benchmark},

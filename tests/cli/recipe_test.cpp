@@ -4,6 +4,7 @@
 
 #include "tests/cli/golden_logits.h"
 #include "tests/cli/run_program.h"
+#include "tests/cli/tiny_captions.h"
 
 namespace vitascope::tests {
 namespace {
@@ -172,6 +173,16 @@ std::vector<std::string> inputs_of(const std::string& command, const TemporaryFo
     return {folder.write("r.json", R"([{"image_id": 1, "caption": "a dog"}])"), "--references",
             folder.write("c.json", references)};
   }
+  if (command == "train-captioner") {
+    return {"--data", tiny_captions(folder), "--encoder", golden("models/hf-vit"), "--min-count",
+            "1"};
+  }
+  if (command == "caption") {
+    const std::string run = folder / "captioner";
+    const Finished trained = run_program(train_tiny_captioner(folder, run, {"--epochs", "1"}));
+    EXPECT_EQ(trained.status, 0) << trained.err;
+    return {golden("images/rgb.png"), "--model", run};
+  }
   const std::string table =
       folder.write("t.csv", "path,label,split\n" + golden("images/rgb.png") + ",tabby cat,train\n" +
                                 golden("images/gray.jpg") + ",golden retriever,val\n");
@@ -188,7 +199,7 @@ TEST_P(ShippedRecipe, Runs) {
   const std::vector<std::string> inputs = inputs_of(command, folder);
   arguments.insert(arguments.end(), inputs.begin(), inputs.end());
   const std::map<std::string, std::string> outputs{
-      {"embed", "e.npy"}, {"attend", "a.png"}, {"finetune", "run"}};
+      {"embed", "e.npy"}, {"attend", "a.png"}, {"finetune", "run"}, {"train-captioner", "run"}};
   if (const auto output = outputs.find(GetParam()); output != outputs.end()) {
     arguments.insert(arguments.end(), {"--output", folder / output->second});
   }
@@ -198,7 +209,8 @@ TEST_P(ShippedRecipe, Runs) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
                          testing::Values("classify", "embed", "attend", "check-data", "evaluate",
-                                         "finetune", "score-captions"));
+                                         "finetune", "score-captions", "caption",
+                                         "train-captioner"));
 
 }  // namespace
 }  // namespace vitascope::tests

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace vitascope::app {
+
+/// Declares `vitascope caption`: says in words what photos show, and where each word looked.
+std::function<int()> declare_caption(CLI::App& command);
+
+}  // namespace vitascope::app

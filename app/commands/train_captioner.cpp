@@ -1,0 +1,216 @@
+#include "app/commands/train_captioner.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "app/captioner_data.h"
+#include "app/captioner_options.h"
+#include "app/fixed_recipe.h"
+#include "app/interrupt.h"
+#include "app/model_use.h"
+#include "app/output.h"
+#include "app/recipe.h"
+#include "app/run_folder.h"
+#include "app/training_progress.h"
+#include "datasets/captions.h"
+#include "vit/caption/captioner.h"
+#include "vit/caption/decoder_weights.h"
+#include "vit/error.h"
+#include "vit/text.h"
+
+namespace vitascope::app {
+namespace {
+
+/// Attention that looks everywhere nearly alike has learned nothing of where.
+constexpr double kUniform = 0.99;
+
+datasets::CaptionedImages opened_captions(const CaptionerOptions& options) {
+  datasets::CaptionedImages images = datasets::open_captions(options.data, options.photos);
+  if (datasets::photos_of(images, datasets::Split::validation).empty()) {
+    datasets::split_validation(images, options.val_fraction, options.seed);
+  }
+  for (datasets::CaptionedImage& photo : images.photos) {
+    if (photo.split == datasets::Split::none) photo.split = datasets::Split::train;
+  }
+  if (options.run.quiet) return images;
+  for (const std::string& note : images.notes) output::note(note);
+  output::print(fmt::format("{}: {} photos, {} to learn from, {} for validation\n", images.source,
+                            images.photos.size(),
+                            datasets::photos_of(images, datasets::Split::train).size(),
+                            datasets::photos_of(images, datasets::Split::validation).size()));
+  return images;
+}
+
+/// A run from its options to its end.
+class CaptionerRun {
+ public:
+  CaptionerRun(const CaptionerOptions& options, std::string recipe, const RunFolder& folder,
+               const datasets::CaptionedImages& images, caption::Captioner start,
+               PhotoFeatures features)
+      : options_(options),
+        recipe_(std::move(recipe)),
+        folder_(folder),
+        fingerprint_(data_fingerprint(images)),
+        captioner_(std::move(start)),
+        data_(images, std::move(features), captioner_.vocabulary, options),
+        learner_(captioner_.decoder, captioner_.rows, captioner_.columns,
+                 caption_learning(options)),
+        trainer_(learner_, trainer_options(options, data_.batches()), hooks()),
+        progress_(
+            folder.path(),
+            {.epochs = options.epochs, .photos = data_.captions(), .validation = data_.held_out()},
+            options.run.quiet) {}
+
+  int run() {
+    go_on();
+    const train::Ending ending = trainer_.run();
+    progress_.end(ending, trainer_.step(), "vitascope train-captioner ...");
+    if (ending == train::Ending::interrupted) return 130;
+    conclude(ending);
+    return 0;
+  }
+
+ private:
+  train::TrainerHooks hooks() {
+    train::TrainerHooks hooks;
+    hooks.next = [this] { return data_.next(); };
+    hooks.validate = [this](const train::NamedTensors& weights) {
+      progress_.validating(0);
+      return data_.validate(learner_.decoder_with(weights));
+    };
+    hooks.request = [this] {
+      if (interrupt_.requested()) return train::Request::stop;
+      return save_signal_.take() ? train::Request::save : train::Request::none;
+    };
+    hooks.on_step = [this](const train::StepReport& report) { progress_.step(report); };
+    hooks.on_epoch = [this](const train::EpochReport& report) { finish_epoch(report); };
+    hooks.save = [this](train::Checkpoint checkpoint, std::int64_t step) {
+      const datasets::LoaderState place = data_.state();
+      checkpoint.texts["loader"] = place.name;
+      checkpoint.texts["loader position"] = place.bytes;
+      checkpoint.texts["recipe"] = fixed_recipe(recipe_);
+      checkpoint.texts["data"] = fingerprint_;
+      checkpoint.texts["vocabulary"] = captioner_.vocabulary.to_json().dump();
+      checkpoint.texts["program"] = VITASCOPE_VERSION;
+      folder_.save(checkpoint, step);
+      progress_.saved();
+    };
+    return hooks;
+  }
+
+  void go_on() {
+    std::optional<train::Checkpoint> checkpoint;
+    if (options_.resume) checkpoint = folder_.checkpoint();
+    if (options_.resume && !checkpoint && !options_.run.quiet) {
+      output::note(printable(folder_.path()) + " has no checkpoint yet: the run begins anew");
+    }
+    if (checkpoint) {
+      if (checkpoint->text("data") != fingerprint_ ||
+          checkpoint->text("vocabulary") != captioner_.vocabulary.to_json().dump()) {
+        throw UsageError(
+            "--resume: the photos, their captions or their split are not those of the run: "
+            "expected the same data");
+      }
+      require_same_recipe(checkpoint->text("recipe"), fixed_recipe(recipe_));
+      trainer_.restore(*checkpoint);
+      data_.restore({checkpoint->text("loader"), checkpoint->text("loader position")});
+      if (!options_.run.quiet) {
+        output::note(fmt::format("goes on in epoch {} after step {}", trainer_.epoch() + 1,
+                                 trainer_.step()));
+      }
+    }
+    const std::int64_t of_epoch = trainer_.step() - trainer_.epoch() * data_.batches();
+    progress_.begin(trainer_.epoch(), of_epoch * options_.run.batch_size);
+    folder_.write_recipe(recipe_);
+  }
+
+  void finish_epoch(const train::EpochReport& report) {
+    if (report.best) {
+      caption::Captioner best = captioner_;
+      best.decoder = learner_.decoder_with(report.weights);
+      caption::save_captioner(best, folder_.path());
+    }
+    progress_.epoch(report);
+    if (report.metrics.at("attention") > kUniform && !options_.run.quiet) {
+      output::warning(fmt::format(
+          "attention looks everywhere nearly alike ({:.3f} of a uniform one's entropy): where it "
+          "looks says nothing so far",
+          report.metrics.at("attention")));
+    }
+  }
+
+  void conclude(train::Ending ending) const {
+    const std::string folder = printable(folder_.path());
+    if (options_.run.quiet) return output::print(folder + "\n");
+    const LogRow* best = best_row(progress_.rows());
+    output::print(fmt::format(
+        "\n{}: {} opens as the captioner{}\nuse it   vitascope caption PHOTO --model {}\n",
+        ending == train::Ending::early ? "no better epoch came, so it ended early" : "done", folder,
+        best == nullptr ? "" : fmt::format(" of epoch {}", best->epoch),
+        printable(shell_word(folder_.path()))));
+  }
+
+  const CaptionerOptions& options_;
+  std::string recipe_;
+  const RunFolder& folder_;
+  Interrupt interrupt_{{SIGINT, SIGTERM}};
+  SaveSignal save_signal_;
+  std::string fingerprint_;
+  caption::Captioner captioner_;
+  CaptionerData data_;
+  caption::CaptionLearner learner_;
+  train::Trainer trainer_;
+  TrainingProgress progress_;
+};
+
+int train_captioner(const CaptionerOptions& options, CLI::App& command) {
+  check_captioner_options(options);
+  const std::string recipe = config_text(command, {});
+  apply_threads(options.run);
+  const datasets::CaptionedImages images = opened_captions(options);
+  const caption::Encoder encoder = caption::open_encoder(options.encoder, encoder_options(options));
+  const caption::EncoderReference reference =
+      caption::reference_to(encoder, options.encoder, encoder_options(options));
+  caption::Vocabulary vocabulary = vocabulary_of(images, options.min_count);
+  const caption::DecoderConfig config =
+      decoder_config(options, vocabulary.size(), encoder.channels());
+  const RunFolder folder(options.output, options.resume, options.force);
+  PhotoFeatures features = photo_features(encoder, reference, images, options);
+  if (features.interrupted) {
+    output::note("stopped; what was seen so far is kept: --resume goes on");
+    return 130;
+  }
+  RandomNumbers random(options.seed);
+  caption::Captioner start{.decoder = caption::initial_decoder(config, random),
+                           .vocabulary = std::move(vocabulary),
+                           .encoder = reference,
+                           .rows = features.rows,
+                           .columns = features.columns};
+  return CaptionerRun(options, recipe, folder, images, std::move(start), std::move(features)).run();
+}
+
+constexpr const char* kExamples =
+    R"(RUN opens as the captioner of the best epoch. It also holds curves.png, recipe.yaml, log.csv,
+log.jsonl, an event file for TensorBoard and checkpoints/. Ctrl-C or SIGTERM finish the step, save and
+exit with 130; SIGUSR1 saves and goes on; --resume continues bit by bit.
+
+Examples:
+  vitascope train-captioner --data captions.json --encoder efficientnet_lite0.pth --output run
+  vitascope train-captioner --data Flickr8k.token.txt --encoder resnet101.pth --output run --attention-type hard)";
+
+}  // namespace
+
+std::function<int()> declare_train_captioner(CLI::App& command) {
+  const auto options = std::make_shared<CaptionerOptions>();
+  add_captioner_options(command, *options);
+  command.footer(kExamples);
+  return [options, &command] { return train_captioner(*options, command); };
+}
+
+}  // namespace vitascope::app

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace vitascope::app {
+
+/// Declares `vitascope train-captioner`: teaches a decoder to caption photos.
+std::function<int()> declare_train_captioner(CLI::App& command);
+
+}  // namespace vitascope::app

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "app/photo_run.h"
+#include "vit/caption/encoder.h"
+
+/// \file
+/// Photos through an encoder: decoded ahead, in batches, in order.
+namespace vitascope::app {
+
+/// One photo and what a decoder sees of it.
+struct EncodedPhoto {
+  const datasets::Item& photo;
+  caption::Annotations annotations;  ///< of a batch of 1
+};
+
+/// Runs the photos in batches and hands each to `use`, in the order of `paths`. A photo that fails,
+/// or for which `use` throws InputError, is reported on stderr, counted and skipped. SIGINT ends
+/// the run after the batch in hand.
+/// \param failed inputs that failed before, for the report
+/// \throws UsageError when photos would not all get one size
+RunReport encode_photos(const caption::Encoder& encoder, const std::vector<std::string>& paths,
+                        const RunOptions& run, const PhotoOptions& options, int failed,
+                        const std::function<void(const EncodedPhoto&)>& use);
+
+}  // namespace vitascope::app

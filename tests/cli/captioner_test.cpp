@@ -1,0 +1,91 @@
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/tiny_captions.h"
+
+namespace vitascope::tests {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(TrainCaptioner, LearnsTwoPhotosByHeartAndCaptionSaysThem) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  const Finished trained =
+      run_program(train_tiny_captioner(folder, run, {"--epochs", "60", "--metric", "loss"}));
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const Finished said = run_program({"caption", golden("images/rgb.png"), golden("images/gray.jpg"),
+                                     "--model", run, "--format", "json", "--best", "2"});
+  ASSERT_EQ(said.status, 0) << said.err;
+  std::istringstream lines(said.out);
+  std::vector<nlohmann::json> photos;
+  for (std::string line; std::getline(lines, line);) photos.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(photos.size(), 2u);
+  EXPECT_EQ(photos[0]["captions"][0]["text"], "a red wall");
+  EXPECT_EQ(photos[1]["captions"][0]["text"], "a gray cup on a table");
+  EXPECT_EQ(photos[0]["captions"].size(), 2u);
+  EXPECT_GE(photos[0]["captions"][0]["score"], photos[0]["captions"][1]["score"]);
+  const nlohmann::json& words = photos[0]["captions"][0]["words"];
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[3]["word"], "<end>");
+  double sum = 0;
+  for (const nlohmann::json& word : words) sum += word["log_prob"].get<double>();
+  EXPECT_NEAR(sum, photos[0]["captions"][0]["log_prob"].get<double>(), 1e-6);
+}
+
+TEST(TrainCaptioner, StoppedItGoesOnBitByBit) {
+  const TemporaryFolder straight_folder, folder;
+  const std::vector<std::string> more{"--epochs",         "6",    "--batch-size", "1",
+                                      "--attention-type", "hard", "--ema",        "0.9",
+                                      "--own-words",      "0.3",  "--metric",     "loss"};
+  const std::string straight = straight_folder / "run", cut = folder / "run";
+  ASSERT_EQ(run_program(train_tiny_captioner(straight_folder, straight, more)).status, 0);
+  Invocation invocation;
+  invocation.arguments = train_tiny_captioner(folder, cut, more);
+  bool sent = false;
+  invocation.watch = [&](pid_t pid, const Finished& so_far) {
+    if (sent || so_far.out.find("epoch 2/6") == std::string::npos) return;
+    sent = true;
+    kill(pid, SIGTERM);
+  };
+  ASSERT_EQ(run_program(invocation).status, 130);
+  std::vector<std::string> again = more;
+  again.emplace_back("--resume");
+  const Finished resumed = run_program(train_tiny_captioner(folder, cut, again));
+  ASSERT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_TRUE(file_text(straight + "/decoder.safetensors") ==
+              file_text(cut + "/decoder.safetensors"));
+}
+
+TEST(TrainCaptioner, BadInputIsOneLine) {
+  const TemporaryFolder folder;
+  const struct {
+    std::vector<std::string> more;
+    std::string part;
+  } cases[] = {{{"--data", folder / "none.json"}, "none.json"},
+               {{"--encoder", folder / "none.pth"}, "none.pth"},
+               {{"--min-count", "99"}, "word"},
+               {{"--attention-type", "hard", "--score", "multi_head"}, "hard attention"},
+               {{"--score", "dot"}, "general"},
+               {{"--resume", "--force"}, "one of them"}};
+  for (const auto& [more, part] : cases) {
+    std::vector<std::string> arguments = train_tiny_captioner(folder, folder / "run", more);
+    const Finished finished = run_program(arguments);
+    EXPECT_EQ(finished.status, 2) << part << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr(part));
+    EXPECT_FALSE(std::filesystem::exists(folder / "run")) << part;
+  }
+}
+
+TEST(Caption, AFolderThatIsNoCaptionerIsNamed) {
+  const Finished finished =
+      run_program({"caption", golden("images/rgb.png"), "--model", golden("models/hf-vit")});
+  EXPECT_EQ(finished.status, 2);
+  EXPECT_THAT(finished.err, HasSubstr("train-captioner"));
+}
+
+}  // namespace
+}  // namespace vitascope::tests

@@ -1,0 +1,73 @@
+#include "vit/caption/captioning.h"
+
+#include <ATen/ATen.h>
+
+#include <utility>
+
+namespace vitascope::caption {
+namespace {
+
+/// The decoder as a search sees it, which remembers where every row of every call looked.
+class Speaker {
+ public:
+  Speaker(const Decoder& decoder, const Annotations& annotations, RandomNumbers* random)
+      : decoder_(decoder), state_(decoder.start(annotations)), random_(random) {}
+
+  at::Tensor next(at::IntArrayRef tokens, at::IntArrayRef parents) {
+    if (state_.step > 0) reorder(state_, parents);
+    NextWord word = decoder_.step(tokens, state_, random_);
+    looked_.push_back(std::move(word.weights));
+    return word.logits.log_softmax(-1);
+  }
+
+  Caption caption(Hypothesis sentence) const {
+    std::vector<at::Tensor> rows;
+    rows.reserve(sentence.rows.size());
+    for (std::size_t t = 0; t < sentence.rows.size(); ++t) {
+      rows.push_back(looked_[t][sentence.rows[t]]);
+    }
+    return {std::move(sentence), at::stack(rows).to(at::kFloat).cpu()};
+  }
+
+ private:
+  const Decoder& decoder_;
+  DecoderState state_;
+  RandomNumbers* random_;
+  std::vector<at::Tensor> looked_;  ///< [R, L] of each call
+};
+
+NextToken token_function(Speaker& speaker) {
+  return [&speaker](at::IntArrayRef tokens, at::IntArrayRef parents) {
+    return speaker.next(tokens, parents);
+  };
+}
+
+}  // namespace
+
+std::vector<std::vector<Caption>> captions_of(const Decoder& decoder,
+                                              const Annotations& annotations,
+                                              const BeamOptions& options, RandomNumbers* random) {
+  Speaker speaker(decoder, annotations, random);
+  std::vector<std::vector<Caption>> result;
+  for (std::vector<Hypothesis>& of_photo :
+       beam_search(token_function(speaker), annotations.values.size(0), options)) {
+    std::vector<Caption>& captions = result.emplace_back();
+    captions.reserve(of_photo.size());
+    for (Hypothesis& sentence : of_photo) captions.push_back(speaker.caption(std::move(sentence)));
+  }
+  return result;
+}
+
+std::vector<Caption> drawn_captions(const Decoder& decoder, const Annotations& annotations,
+                                    std::vector<RandomNumbers>& words,
+                                    const SamplingOptions& options, RandomNumbers* random) {
+  Speaker speaker(decoder, annotations, random);
+  std::vector<Caption> captions;
+  captions.reserve(words.size());
+  for (Hypothesis& sentence : sample(token_function(speaker), words, options)) {
+    captions.push_back(speaker.caption(std::move(sentence)));
+  }
+  return captions;
+}
+
+}  // namespace vitascope::caption
