@@ -31,6 +31,9 @@ class Unpickler {
     for (const PicklePtr& value : values_) value->value = PickleNone{};
   }
 
+  /// Bytes behind what run() read.
+  std::size_t remaining() const { return stream_.remaining(); }
+
   PicklePtr run() {
     for (std::int64_t operations = 0;; ++operations) {
       if (operations == kPickleOperations) {
@@ -381,6 +384,13 @@ PicklePtr Unpickler::finish(PicklePtr root) {
 
 }  // namespace
 
-PicklePtr unpickle(Bytes data, const std::string& path) { return Unpickler(data, path).run(); }
+PicklePtr unpickle(Bytes data, const std::string& path) { return unpickle_first(data, path); }
+
+PicklePtr unpickle_first(Bytes& data, const std::string& path) {
+  Unpickler unpickler(data, path);
+  PicklePtr root = unpickler.run();
+  data = data.last(unpickler.remaining());
+  return root;
+}
 
 }  // namespace vitascope::weights

@@ -66,4 +66,7 @@ inline constexpr std::int64_t kPickleOperations = 4'000'000;
 ///         memo fault, a string longer than the data, deeper nesting or a cycle, more operations
 PicklePtr unpickle(Bytes data, const std::string& path);
 
+/// The same of the first of several pickles, which is taken off the front of `data`.
+PicklePtr unpickle_first(Bytes& data, const std::string& path);
+
 }  // namespace vitascope::weights

@@ -9,6 +9,7 @@
 #include "vit/text.h"
 #include "vit/weights/pickle.h"
 #include "vit/weights/torch_storage.h"
+#include "vit/weights/torch_stream.h"
 #include "vit/weights/zip_archive.h"
 
 namespace vitascope::weights {
@@ -19,8 +20,7 @@ bool begins_with(Bytes file, std::string_view start) {
          std::string_view(reinterpret_cast<const char*>(file.data()), start.size()) == start;
 }
 
-/// How Python opens a file. Only classes that are to be imported need weights_only off.
-constexpr const char* kLoadWeights = "torch.load('{}', map_location='cpu', weights_only=True)";
+/// How Python opens a file whose classes are to be imported.
 constexpr const char* kLoadObject = "torch.load('{}', map_location='cpu', weights_only=False)";
 constexpr const char* kLoadScript = "torch.jit.load('{}', map_location='cpu')";
 
@@ -32,13 +32,6 @@ std::string python_line(const std::string& path, const char* load, const std::st
 
 void check_is_zip(Bytes file, const std::string& path) {
   if (begins_with(file, "PK")) return;
-  // PyTorch before 1.6: a pickle of the number 0x1950a86a20f9469cfc6c comes first.
-  if (begins_with(file, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")) {
-    throw InputError(path,
-                     "is in torch.save's format before PyTorch 1.6, which is not read here; "
-                     "convert it with: " +
-                         python_line(path, kLoadWeights, "x"));
-  }
   throw InputError(path, file.empty()
                              ? "is empty, expected a file of torch.save"
                              : "is no file of torch.save: at byte 0 no zip archive begins");
@@ -215,20 +208,11 @@ InputError no_tensors(const PickleDict& weights, const std::string& path) {
   return {path, message};
 }
 
-}  // namespace
-
-StoredTensors parse_torch_archive(Bytes file, const std::string& path,
-                                  std::shared_ptr<const void> owner) {
-  check_is_zip(file, path);
-  const ZipArchive archive = ZipArchive::parse(file, path);
-  const std::string folder = find_folder(archive, path);
-  check_archive(archive, folder, path);
-  const PicklePtr root = read_pickle(archive, folder, path);
-
+/// The tensors among the weights that a pickle holds.
+StoredTensors tensors_of(const PickleValue& root, const std::string& path, TorchStorages storages) {
   StoredTensors result;
   result.files.push_back(path);
-  TorchStorages storages(archive, folder, path, std::move(owner));
-  const PickleDict& weights = choose_weights(*root, path, storages, result);
+  const PickleDict& weights = choose_weights(root, path, storages, result);
   for (const auto& [key, value] : weights.items) {
     const auto* name = std::get_if<std::string>(&key->value);
     std::optional<StoredTensor> tensor =
@@ -243,6 +227,32 @@ StoredTensors parse_torch_archive(Bytes file, const std::string& path,
   if (result.tensors.empty()) throw no_tensors(weights, path);
   strip_prefixes(result);
   return result;
+}
+
+/// A storage is an entry `<folder>/data/<key>`.
+TorchStorages::Find entries_of(const ZipArchive& archive, const std::string& folder) {
+  return [&](const std::string& key) -> std::optional<StorageEntry> {
+    const ZipArchive::Entry* entry = archive.find(fmt::format("{}/data/{}", folder, key));
+    if (entry == nullptr) return std::nullopt;
+    return StorageEntry{entry->name, entry->data_offset, entry->size,
+                        [&archive, entry] { return archive.read(*entry); }};
+  };
+}
+
+}  // namespace
+
+StoredTensors parse_torch_archive(Bytes file, const std::string& path,
+                                  std::shared_ptr<const void> owner) {
+  if (is_torch_stream(file)) {
+    const TorchStream stream = parse_torch_stream(file, path);
+    return tensors_of(*stream.root, path, {stream.find, path, std::move(owner)});
+  }
+  check_is_zip(file, path);
+  const ZipArchive archive = ZipArchive::parse(file, path);
+  const std::string folder = find_folder(archive, path);
+  check_archive(archive, folder, path);
+  const PicklePtr root = read_pickle(archive, folder, path);
+  return tensors_of(*root, path, {entries_of(archive, folder), path, std::move(owner)});
 }
 
 StoredTensors read_torch_archive(const std::string& path) {

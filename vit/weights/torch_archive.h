@@ -13,8 +13,10 @@ namespace vitascope::weights {
 /// (state_dict_ema, model_ema, state_dict, model, module; else the dictionary itself); a `module.`
 /// or `backbone.` prefix that every tensor carries is stripped; both are said in `notes`. Scalars
 /// beside the weights (epoch, arch, metric) go to `metadata`. Nothing in the file is run.
-/// \throws InputError naming file and byte offset: not a zip archive (with the one Python line that
-///         converts the format before PyTorch 1.6), no tensors, a storage that is missing or too
+/// Both forms are read: the zip archive, and the stream of PyTorch before 1.6, in which torchvision
+/// still publishes its weights.
+/// \throws InputError naming file and byte offset: neither form, no tensors, a storage that is
+/// missing or too
 ///         short for its tensor, a dtype that is no weight's, or any fault of the pickle
 StoredTensors read_torch_archive(const std::string& path);
 

@@ -11,25 +11,6 @@ namespace {
 
 std::string full_name(const PickleGlobal& global) { return global.module + "." + global.name; }
 
-/// Both spellings of an element type: the storage's class (torch.FloatStorage) and, for untyped
-/// storages, the dtype object (torch.float32).
-std::optional<DType> dtype_of(const PickleGlobal& global) {
-  static const std::map<std::string, DType> dtypes = {
-      {"torch.DoubleStorage", DType::f64},    {"torch.float64", DType::f64},
-      {"torch.FloatStorage", DType::f32},     {"torch.float32", DType::f32},
-      {"torch.HalfStorage", DType::f16},      {"torch.float16", DType::f16},
-      {"torch.BFloat16Storage", DType::bf16}, {"torch.bfloat16", DType::bf16},
-      {"torch.LongStorage", DType::i64},      {"torch.int64", DType::i64},
-      {"torch.IntStorage", DType::i32},       {"torch.int32", DType::i32},
-      {"torch.ShortStorage", DType::i16},     {"torch.int16", DType::i16},
-      {"torch.CharStorage", DType::i8},       {"torch.int8", DType::i8},
-      {"torch.ByteStorage", DType::u8},       {"torch.uint8", DType::u8},
-      {"torch.BoolStorage", DType::boolean},  {"torch.bool", DType::boolean}};
-  const auto found = dtypes.find(full_name(global));
-  if (found == dtypes.end()) return std::nullopt;
-  return found->second;
-}
-
 const PickleSequence* sequence_in(const PicklePtr& value) {
   return value ? std::get_if<PickleSequence>(&value->value) : nullptr;
 }
@@ -79,6 +60,39 @@ std::optional<std::int64_t> last_element(const std::vector<std::int64_t>& shape,
 }
 
 }  // namespace
+
+std::optional<DType> torch_dtype(const PickleGlobal& global) {
+  static const std::map<std::string, DType> dtypes = {
+      {"torch.DoubleStorage", DType::f64},    {"torch.float64", DType::f64},
+      {"torch.FloatStorage", DType::f32},     {"torch.float32", DType::f32},
+      {"torch.HalfStorage", DType::f16},      {"torch.float16", DType::f16},
+      {"torch.BFloat16Storage", DType::bf16}, {"torch.bfloat16", DType::bf16},
+      {"torch.LongStorage", DType::i64},      {"torch.int64", DType::i64},
+      {"torch.IntStorage", DType::i32},       {"torch.int32", DType::i32},
+      {"torch.ShortStorage", DType::i16},     {"torch.int16", DType::i16},
+      {"torch.CharStorage", DType::i8},       {"torch.int8", DType::i8},
+      {"torch.ByteStorage", DType::u8},       {"torch.uint8", DType::u8},
+      {"torch.BoolStorage", DType::boolean},  {"torch.bool", DType::boolean}};
+  const auto found = dtypes.find(full_name(global));
+  if (found == dtypes.end()) return std::nullopt;
+  return found->second;
+}
+
+std::optional<StorageReference> StorageReference::read(const PicklePersistent& reference) {
+  const PickleSequence* id = sequence_in(reference.id);
+  if (id == nullptr || id->items.size() < 5) return std::nullopt;
+  const auto* kind = std::get_if<std::string>(&id->items[0]->value);
+  const auto* type = std::get_if<PickleGlobal>(&id->items[1]->value);
+  const auto* key = std::get_if<std::string>(&id->items[2]->value);
+  const auto* size = std::get_if<std::int64_t>(&id->items[4]->value);
+  if (kind == nullptr || *kind != "storage" || !type || !key || !size || *size < 0) {
+    return std::nullopt;
+  }
+  if (id->items.size() > 5 && !std::holds_alternative<PickleNone>(id->items[5]->value)) {
+    return std::nullopt;
+  }
+  return StorageReference{*type, *key, *size};
+}
 
 /// A storage: its bytes, a whole number of elements.
 struct TorchStorages::Storage {
@@ -171,43 +185,38 @@ StoredTensor TorchStorages::rebuild(const std::vector<PicklePtr>& arguments,
   return result;
 }
 
-/// Reads the reference ('storage', class, key, device, number of elements) and finds its bytes.
+/// Reads the reference to a storage and finds its bytes.
 TorchStorages::Storage TorchStorages::storage(const PickleValue& value, const std::string& name,
                                               const PickleGlobal* dtype) {
-  const auto* reference = std::get_if<PicklePersistent>(&value.value);
-  const PickleSequence* id = reference == nullptr ? nullptr : sequence_in(reference->id);
-  if (id == nullptr || id->items.size() < 5) throw fault(name, "has no reference to a storage");
-  const auto* kind = std::get_if<std::string>(&id->items[0]->value);
-  const auto* type = std::get_if<PickleGlobal>(&id->items[1]->value);
-  const auto* key = std::get_if<std::string>(&id->items[2]->value);
-  const auto* size = std::get_if<std::int64_t>(&id->items[4]->value);
-  if (kind == nullptr || *kind != "storage" || !type || !key || !size || *size < 0) {
-    throw fault(name, "its reference to a storage is damaged");
-  }
-  const bool untyped = dtype != nullptr && full_name(*type) == "torch.storage.UntypedStorage";
-  const PickleGlobal& named = untyped ? *dtype : *type;
-  const std::optional<DType> element = dtype_of(named);
+  const auto* persistent = std::get_if<PicklePersistent>(&value.value);
+  if (persistent == nullptr) throw fault(name, "has no reference to a storage");
+  const auto reference = StorageReference::read(*persistent);
+  if (!reference) throw fault(name, "its reference to a storage is damaged");
+  const bool untyped =
+      dtype != nullptr && full_name(reference->type) == "torch.storage.UntypedStorage";
+  const PickleGlobal& named = untyped ? *dtype : reference->type;
+  const std::optional<DType> element = torch_dtype(named);
   if (!element) {
     throw fault(name, fmt::format("elements of {} are not supported; convert it to float32 first",
                                   printable(full_name(named))));
   }
-  const std::string entry_name = folder_ + "/data/" + *key;
-  const ZipArchive::Entry* entry = archive_.find(entry_name);
-  if (entry == nullptr) {
-    throw fault(name, fmt::format("its storage '{}' is not in the archive", printable(entry_name)));
+  const auto entry = find_(reference->key);
+  if (!entry) {
+    throw fault(name,
+                fmt::format("its storage '{}' is not in the file", printable(reference->key)));
   }
   Storage result;
   result.dtype = *element;
   const auto width = static_cast<std::int64_t>(element_size(*element));
-  result.elements = untyped ? *size / width : *size;
+  result.elements = untyped ? reference->elements / width : reference->elements;
   if (static_cast<std::uint64_t>(result.elements) > entry->size / static_cast<std::size_t>(width)) {
     throw fault(name, fmt::format("its storage '{}' at byte {} has {} bytes, too few for {} "
                                   "elements of {}",
-                                  printable(entry_name), entry->data_offset, entry->size,
+                                  printable(entry->name), entry->offset, entry->size,
                                   result.elements, dtype_name(*element)));
   }
-  const auto [content, is_new] = contents_.try_emplace(*key);
-  if (is_new) content->second = archive_.read(*entry);
+  const auto [content, is_new] = contents_.try_emplace(reference->key);
+  if (is_new) content->second = entry->read();
   result.content = content->second;
   return result;
 }
