@@ -243,4 +243,16 @@ std::string predictions_csv(const Answers& answers) {
   return text;
 }
 
+std::string render(const EvaluationResult& result, output::Format format) {
+  switch (format) {
+    case output::Format::json:
+      return evaluation_json(result);
+    case output::Format::csv:
+      return evaluation_csv(result);
+    case output::Format::text:
+      break;
+  }
+  return evaluation_text(result);
+}
+
 }  // namespace vitascope::app

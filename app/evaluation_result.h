@@ -3,6 +3,7 @@
 #include <string>
 
 #include "app/evaluation.h"
+#include "app/output.h"
 
 /// \file
 /// What an evaluation found, as text, JSON and CSV.
@@ -49,6 +50,9 @@ std::string evaluation_json(const EvaluationResult& result);
 
 /// figure,class,value,low,high: a line for each figure, and for each class and rate.
 std::string evaluation_csv(const EvaluationResult& result);
+
+/// One of the three.
+std::string render(const EvaluationResult& result, output::Format format);
 
 /// The confusion matrix: a line for each true class, a column for each predicted one.
 std::string confusion_csv(const EvaluationResult& result);

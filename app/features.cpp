@@ -89,7 +89,7 @@ Features features_of(const FrozenModel& model,
     gathered.set(missing[result.photo.index], result.output.features);
   };
   try {
-    report = run_photos(model.quick, {images, wanted}, options.run, options.photos, 0, use);
+    report = run_photos(model.quick, {images, wanted}, options.run, options.photos, 0, {use});
   } catch (...) {
     gathered.save();
     throw;

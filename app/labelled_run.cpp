@@ -17,18 +17,6 @@ namespace {
 using datasets::LabelledImages;
 using datasets::Split;
 
-/// The model's classes that a photo shows, each once.
-std::vector<std::int64_t> truth_of(const datasets::Sample& sample, const LabelMatch& match) {
-  std::vector<std::int64_t> truth;
-  truth.reserve(sample.labels.size());
-  for (const int label : sample.labels)
-    truth.push_back(match[static_cast<std::size_t>(label)].value());
-  // Several classes of the data may be one of the model.
-  std::ranges::sort(truth);
-  truth.erase(std::unique(truth.begin(), truth.end()), truth.end());
-  return truth;
-}
-
 std::vector<std::size_t> all_samples(const LabelledImages& images) {
   std::vector<std::size_t> samples(images.samples.size());
   for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = i;
@@ -88,26 +76,47 @@ SelectedPhotos select_split(const LabelledImages& images, const std::string& spl
   return {split, std::move(samples)};
 }
 
+Answers no_answers(const weights::Model& model, const LabelledImages& images) {
+  Answers answers;
+  answers.model = model.name;
+  answers.labels = model.labels;
+  answers.sigmoid = model.network.config().multi_label;
+  answers.multi_label = answers.sigmoid || images.multi_label;
+  return answers;
+}
+
+std::vector<std::int64_t> truth_of(const datasets::Sample& sample, const LabelMatch& match) {
+  std::vector<std::int64_t> truth;
+  truth.reserve(sample.labels.size());
+  for (const int label : sample.labels)
+    truth.push_back(match[static_cast<std::size_t>(label)].value());
+  // Several classes of the data may be one of the model.
+  std::ranges::sort(truth);
+  truth.erase(std::unique(truth.begin(), truth.end()), truth.end());
+  return truth;
+}
+
+void add_answer(const PhotoResult& photo, std::size_t index, const LabelledImages& images,
+                const LabelMatch& match, Answers& answers) {
+  const datasets::Sample& sample = images.samples[index];
+  if (sample.labels.empty() && !answers.multi_label)
+    throw InputError(photo.photo.path, "has no label");
+  add_logits(photo, answers.logits);
+  answers.samples.push_back(index);
+  answers.paths.push_back(photo.photo.path);
+  answers.truth.push_back(truth_of(sample, match));
+}
+
 LabelledRun run_labelled(const weights::Model& model, const LabelMatch& match,
                          const std::shared_ptr<const LabelledImages>& images,
                          const SelectedPhotos& photos, const RunOptions& run,
                          const PhotoOptions& photo_options) {
   LabelledRun result;
-  Answers& answers = result.answers;
-  answers.model = model.name;
-  answers.labels = model.labels;
-  answers.sigmoid = model.network.config().multi_label;
-  answers.multi_label = answers.sigmoid || images->multi_label;
+  result.answers = no_answers(model, *images);
   const auto use = [&](const PhotoResult& photo) {
-    const std::size_t index = photos.samples[photo.photo.index];
-    if (images->samples[index].labels.empty() && !answers.multi_label)
-      throw InputError(photo.photo.path, "has no label");
-    add_logits(photo, answers.logits);
-    answers.samples.push_back(index);
-    answers.paths.push_back(photo.photo.path);
-    answers.truth.push_back(truth_of(images->samples[index], match));
+    add_answer(photo, photos.samples[photo.photo.index], *images, match, result.answers);
   };
-  result.report = run_photos(model, {images, photos.samples}, run, photo_options, 0, use);
+  result.report = run_photos(model, {images, photos.samples}, run, photo_options, 0, {use});
   return result;
 }
 

@@ -34,6 +34,18 @@ struct LabelledRun {
   RunReport report;
 };
 
+/// No answers yet, of a model that is asked about these pictures.
+Answers no_answers(const weights::Model& model, const datasets::LabelledImages& images);
+
+/// The model's classes that a photo shows, each once, ascending.
+std::vector<std::int64_t> truth_of(const datasets::Sample& sample, const LabelMatch& match);
+
+/// Adds what the model says of a sample.
+/// \param index of the sample in `images`
+/// \throws InputError when the model gives no finite numbers, or the sample has no label
+void add_answer(const PhotoResult& photo, std::size_t index, const datasets::LabelledImages& images,
+                const LabelMatch& match, Answers& answers);
+
 /// Runs the selected photos through a model. Photos that fail are named on stderr, not counted.
 LabelledRun run_labelled(const weights::Model& model, const LabelMatch& match,
                          const std::shared_ptr<const datasets::LabelledImages>& images,

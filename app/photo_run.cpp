@@ -129,10 +129,10 @@ struct Run {
 
 /// \param count of photos that the loader gives
 RunReport run_loaded(const Run& start, datasets::Loader& loader, std::size_t count,
-                     const std::function<void(const PhotoResult&)>& use) {
+                     const PhotoHooks& hooks) {
   const RunOptions& run = start.options;
   const c10::InferenceMode inference;
-  const Interrupt interrupt;
+  const Interrupt interrupt({SIGINT, SIGTERM});
   const Runner runner(start.model, run, start.photos.tta == "flip");
   Progress progress(count, run.quiet);
   RunReport report{0, start.failed, false};
@@ -149,13 +149,15 @@ RunReport run_loaded(const Run& start, datasets::Loader& loader, std::size_t cou
         if (!item.warning.empty() && !run.quiet) {
           output::warning(item.path + ": " + item.warning);
         }
-        use({item, output.outputs[i], output.milliseconds[i]});
+        hooks.use({item, output.outputs[i], output.milliseconds[i]});
         ++report.done;
       } catch (const InputError& error) {
         output::error(error.what());
         ++report.failed;
+        if (hooks.failed) hooks.failed(item, error);
       }
     }
+    if (hooks.batch_done) hooks.batch_done();
     seen += batch.size();
     report.interrupted = interrupt.requested();
     if (report.interrupted) break;
@@ -170,20 +172,20 @@ int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 :
 
 RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
                      const RunOptions& run, const PhotoOptions& options, int failed,
-                     const std::function<void(const PhotoResult&)>& use) {
+                     const PhotoHooks& hooks) {
   check_input_size(model);
   datasets::Loader loader(paths, *model.specification,
                           loader_options(run, options, device_of(model.network).is_cuda()));
-  return run_loaded({model, run, options, failed}, loader, paths.size(), use);
+  return run_loaded({model, run, options, failed}, loader, paths.size(), hooks);
 }
 
 RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
                      const RunOptions& run, const PhotoOptions& options, int failed,
-                     const std::function<void(const PhotoResult&)>& use) {
+                     const PhotoHooks& hooks) {
   check_input_size(model);
   datasets::Loader loader(photos.images, photos.samples, *model.specification,
                           loader_options(run, options, device_of(model.network).is_cuda()));
-  return run_loaded({model, run, options, failed}, loader, photos.samples.size(), use);
+  return run_loaded({model, run, options, failed}, loader, photos.samples.size(), hooks);
 }
 
 }  // namespace vitascope::app

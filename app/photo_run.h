@@ -7,6 +7,7 @@
 
 #include "app/options.h"
 #include "datasets/loader.h"
+#include "vit/error.h"
 #include "vit/model/vision_transformer.h"
 
 /// \file
@@ -20,6 +21,15 @@ struct PhotoResult {
   double model_milliseconds = 0;  ///< its share of its batch
 };
 
+/// What is done with photos on the way.
+struct PhotoHooks {
+  std::function<void(const PhotoResult&)> use;
+  /// A photo that failed, after it was reported.
+  std::function<void(const datasets::Item&, const InputError&)> failed = {};
+  /// After the photos of each batch.
+  std::function<void()> batch_done = {};
+};
+
 /// How a run ended.
 struct RunReport {
   std::size_t done = 0;
@@ -30,14 +40,14 @@ struct RunReport {
   int exit_status() const;
 };
 
-/// Runs the photos in batches of equal tensor size and hands every result to `use`, in the order of
-/// `paths`. A photo that fails, or for which `use` throws InputError, is reported on stderr,
-/// counted and skipped. SIGINT ends the run after the batch in hand. \param failed inputs that
-/// failed before, for the report \throws UsageError when the model's patches do not fit its input
-/// size
+/// Runs the photos in batches of equal tensor size and hands every result to `hooks.use`, in the
+/// order of `paths`. A photo that fails, or for which `use` throws InputError, is reported on
+/// stderr, counted and skipped. SIGINT and SIGTERM end the run after the batch in hand.
+/// \param failed inputs that failed before, for the report
+/// \throws UsageError when the model's patches do not fit its input size
 RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
                      const RunOptions& run, const PhotoOptions& options, int failed,
-                     const std::function<void(const PhotoResult&)>& use);
+                     const PhotoHooks& hooks);
 
 /// Pictures of a labelled set.
 struct LabelledPhotos {
@@ -48,6 +58,6 @@ struct LabelledPhotos {
 /// The same of a labelled set, in the order of its samples.
 RunReport run_photos(const weights::Model& model, const LabelledPhotos& photos,
                      const RunOptions& run, const PhotoOptions& options, int failed,
-                     const std::function<void(const PhotoResult&)>& use);
+                     const PhotoHooks& hooks);
 
 }  // namespace vitascope::app

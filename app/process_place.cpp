@@ -116,6 +116,15 @@ std::string host_of(const Launcher& launcher, const Reader& reader, const Proces
       launcher.name, place.seat.processes));
 }
 
+/// The launcher that started this process beside others; null where it is alone.
+const Launcher* launcher_of(const Reader& reader) {
+  for (const Launcher& launcher : kLaunchers) {
+    if (!reader.number(launcher.rank) || !reader.number(launcher.processes)) continue;
+    return *reader.number(launcher.processes) < 2 ? nullptr : &launcher;
+  }
+  return nullptr;
+}
+
 ProcessPlace place_by(const Launcher& launcher, const Reader& reader) {
   ProcessPlace place;
   place.seat = {*reader.number(launcher.rank), *reader.number(launcher.processes)};
@@ -124,22 +133,33 @@ ProcessPlace place_by(const Launcher& launcher, const Reader& reader) {
                                  launcher.rank, place.seat.rank, launcher.processes,
                                  place.seat.processes));
   }
-  const bool slurm = launcher.name == std::string_view("srun");
   place.bound = launcher.name != std::string_view("torchrun");
   place.here.rank = reader.number(launcher.local_rank, 0);
-  if (!slurm) {
+  if (launcher.name != std::string_view("srun")) {
     place.here.processes = reader.number(launcher.local_processes, 1);
   } else if (const auto tasks = reader.environment("SLURM_STEP_TASKS_PER_NODE")) {
     place.here.processes = tasks_of_node(*tasks, reader.number("SLURM_NODEID", 0));
   }
   if (slurm) place.cores = reader.number("SLURM_CPUS_PER_TASK");
-  place.store.host = host_of(launcher, reader, place);
+  return place;
+}
+
+train::StorePlace store_by(const Launcher& launcher, const Reader& reader,
+                           const ProcessPlace& place) {
+  train::StorePlace store{};
+  store.host = host_of(launcher, reader, place);
+  const bool slurm = launcher.name == std::string_view("srun");
   const int port = reader.number("MASTER_PORT", slurm ? slurm_port(reader) : kUsualPort);
   if (port < 1 || port > 65535) {
     throw UsageError(fmt::format("the environment's MASTER_PORT is {}: expected 1 to 65535", port));
   }
-  place.store.port = static_cast<std::uint16_t>(port);
-  return place;
+  store.port = static_cast<std::uint16_t>(port);
+  // torchrun's agent may hold the store already, with words of earlier attempts in it.
+  const bool held = reader.environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  store.serve = place.seat.first() && !held;
+  if (held) store.keeper = "the launcher";
+  store.run = fmt::format("vitascope/{}", reader.number("TORCHELASTIC_RESTART_COUNT", 0));
+  return store;
 }
 
 }  // namespace
@@ -151,19 +171,19 @@ std::optional<std::string> environment(const std::string& name) {
 
 std::optional<ProcessPlace> process_place(const Environment& environment) {
   const Reader reader{environment};
-  for (const Launcher& launcher : kLaunchers) {
-    if (!reader.number(launcher.rank) || !reader.number(launcher.processes)) continue;
-    if (*reader.number(launcher.processes) < 2) return std::nullopt;
-    ProcessPlace place = place_by(launcher, reader);
-    // torchrun's agent may hold the store already, with words of earlier attempts in it.
-    const bool held = environment("TORCHELASTIC_USE_AGENT_STORE") == "True";
-    place.store.serve = place.seat.first() && !held;
-    if (held) place.store.keeper = "the launcher";
-    place.store.run = fmt::format("vitascope/{}", reader.number("TORCHELASTIC_RESTART_COUNT", 0));
-    place.supervised = environment("VITASCOPE_SUPERVISED").has_value();
-    return place;
-  }
-  return std::nullopt;
+  const Launcher* launcher = launcher_of(reader);
+  if (launcher == nullptr) return std::nullopt;
+  ProcessPlace place = place_by(*launcher, reader);
+  place.store = store_by(*launcher, reader, place);
+  place.supervised = environment("VITASCOPE_SUPERVISED").has_value();
+  return place;
+}
+
+std::optional<ProcessPlace> launched_place(const Environment& environment) {
+  const Reader reader{environment};
+  const Launcher* launcher = launcher_of(reader);
+  if (launcher == nullptr) return std::nullopt;
+  return place_by(*launcher, reader);
 }
 
 RunOptions run_options_at(RunOptions run, const ProcessPlace& place) {

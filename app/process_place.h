@@ -33,6 +33,9 @@ struct ProcessPlace {
 /// \throws UsageError when the environment contradicts itself or lacks the place to meet
 std::optional<ProcessPlace> process_place(const Environment& environment);
 
+/// The same without a place to meet, for processes that have nothing to say to each other.
+std::optional<ProcessPlace> launched_place(const Environment& environment);
+
 /// Shares the cores of this machine between its processes and gives each a GPU of its own; all but
 /// the first one are quiet.
 RunOptions run_options_at(RunOptions run, const ProcessPlace& place);

@@ -18,6 +18,7 @@
 #include "app/commands/evaluate.h"
 #include "app/commands/finetune.h"
 #include "app/commands/info.h"
+#include "app/commands/merge_results.h"
 #include "app/commands/score_captions.h"
 #include "app/commands/train_captioner.h"
 #include "app/commands/verify.h"
@@ -37,6 +38,8 @@ constexpr Command kCommands[] = {
     {"attend", "Show where the model looked, over the photo", declare_attend},
     {"embed", "Turn photos into vectors", declare_embed},
     {"evaluate", "Say how good a model is on labelled photos", declare_evaluate},
+    {"merge-results", "Join what several processes wrote of one list of photos",
+     declare_merge_results},
     {"check-data", "Find broken, tiny and repeated pictures in a data set", declare_check_data},
     {"finetune", "Teach a model the classes of your own photos", declare_finetune},
     {"score-captions", "Score captions: BLEU, ROUGE-L, CIDEr-D", declare_score_captions},

@@ -65,4 +65,15 @@ std::vector<Span> shares(std::size_t count, std::size_t position, std::size_t ba
   return result;
 }
 
+std::vector<std::size_t> dealt(std::size_t count, std::size_t batch_size, Shard shard) {
+  std::vector<std::size_t> positions;
+  positions.reserve(count / shard.processes + batch_size);
+  for (std::size_t begin = shard.rank * batch_size; begin < count;
+       begin += shard.processes * batch_size) {
+    for (std::size_t i = begin; i < std::min(begin + batch_size, count); ++i)
+      positions.push_back(i);
+  }
+  return positions;
+}
+
 }  // namespace vitascope::datasets

@@ -40,4 +40,9 @@ struct Span {
 std::vector<Span> shares(std::size_t count, std::size_t position, std::size_t batch_size,
                          Shard shard);
 
+/// Positions in a list whose photos are dealt to processes a batch at a time, the first batch to
+/// the first process: every position once. Whole batches, because what a model says of a photo may
+/// differ in the last digit with the photos beside it.
+std::vector<std::size_t> dealt(std::size_t count, std::size_t batch_size, Shard shard);
+
 }  // namespace vitascope::datasets

@@ -107,7 +107,7 @@ int embed(const EmbedOptions& options) {
   };
   RunReport report;
   try {
-    report = run_photos(model, paths, options.run, options.photos, failed, use);
+    report = run_photos(model, paths, options.run, options.photos, failed, {use});
   } catch (...) {
     write(options, rows, photos, model.name);  // what was done before the failure is kept
     throw;

@@ -1,5 +1,8 @@
 #include "app/commands/evaluate.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -9,8 +12,12 @@
 #include "app/evaluation_files.h"
 #include "app/evaluation_result.h"
 #include "app/labelled_run.h"
+#include "app/merged_results.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "app/part_rows.h"
+#include "app/recipe.h"
+#include "app/shard_run.h"
 #include "app/values.h"
 #include "datasets/split.h"
 #include "vit/error.h"
@@ -28,7 +35,7 @@ struct Options {
   std::string compare;
   EvaluationOptions evaluation;
   std::string format = "text";
-  std::string output;
+  std::string output, shard;
   bool force = false;
 };
 
@@ -73,18 +80,64 @@ std::optional<Candidate> open_other(const Options& options, const datasets::Labe
   return candidate;
 }
 
-void print_result(const Options& options, const EvaluationResult& result) {
-  switch (output::parse_format(options.format)) {
-    case output::Format::text:
-      return output::print(evaluation_text(result));
-    case output::Format::json:
-      return output::print(evaluation_json(result));
-    case output::Format::csv:
-      return output::print(evaluation_csv(result));
+/// The data set and the photos of it that are evaluated.
+struct Subject {
+  std::shared_ptr<const datasets::LabelledImages> images;
+  SelectedPhotos photos;
+};
+
+PartHeader part_header(const Options& options, const std::string& recipe,
+                       const datasets::Shard& shard, const Subject& subject,
+                       const Candidate& candidate) {
+  PartHeader header;
+  header.command = "evaluate";
+  header.program = VITASCOPE_VERSION;
+  std::vector<std::string> photos;
+  photos.reserve(subject.photos.samples.size());
+  for (const std::size_t i : subject.photos.samples) {
+    const datasets::Sample& sample = subject.images->samples[i];
+    photos.push_back(
+        fmt::format("{} {} {}", i, sample.path, fmt::join(truth_of(sample, candidate.match), " ")));
   }
+  header.list = list_key(photos);
+  header.model = model_key(candidate.model, options.model);
+  header.recipe = shard_recipe(recipe);
+  header.shard = shard;
+  header.photos = photos.size();
+  header.batch_size = static_cast<std::size_t>(options.run.batch_size);
+  header.details = details_json({no_answers(candidate.model, *subject.images),
+                                 {options.data, subject.images->source, subject.photos.split},
+                                 options.evaluation,
+                                 decode_options(options.photos)});
+  header.details[kFormatKey] = options.format;
+  return header;
 }
 
-int evaluate_model(const Options& options) {
+/// Writes the answers to this shard's share of the photos into its part.
+int evaluate_shard(const Options& options, const std::string& recipe, const ShardPlace& place,
+                   const Subject& subject, const Candidate& candidate) {
+  ShardRun shard(options.output, part_header(options, recipe, place.shard, subject, candidate),
+                 options.force);
+  std::vector<std::size_t> samples;
+  samples.reserve(shard.remaining().size());
+  for (const std::size_t i : shard.remaining()) samples.push_back(subject.photos.samples[i]);
+  const Answers none = no_answers(candidate.model, *subject.images);
+  const PhotoHooks hooks = shard.hooks([&](const PhotoResult& photo) {
+    Answers one = none;
+    add_answer(photo, samples[photo.photo.index], *subject.images, candidate.match, one);
+    return answer_row(one);
+  });
+  const RunReport report =
+      run_photos(candidate.model, {subject.images, samples}, options.run, options.photos, 0, hooks);
+  return shard.finish(report, place.launched, options.run.quiet);
+}
+
+int evaluate_model(const Options& given, const std::string& recipe) {
+  Options options = given;
+  const std::optional<ShardPlace> place =
+      shard_place(options.shard, options.output, environment, options.run);
+  if (place && !options.compare.empty())
+    throw UsageError("--compare is for one process: evaluate the second model's shards likewise");
   const auto data = std::make_shared<const datasets::LabelledImages>(open_split(options));
   const datasets::LabelledImages& images = *data;
   const SelectedPhotos photos = select_split(images, options.split);
@@ -94,6 +147,7 @@ int evaluate_model(const Options& options) {
                         options.photos);
   };
   const Candidate first = open_candidate(options.model, options.run, images, photos, map);
+  if (place) return evaluate_shard(options, recipe, *place, {data, photos}, first);
   const auto other = open_other(options, images, photos, map, first.model);
   if (!options.output.empty()) prepare_evaluation_folder(options.output, options.force);
   LabelledRun run = ask(first);
@@ -114,7 +168,7 @@ int evaluate_model(const Options& options) {
                                   photos.split,           run.report.failed,
                                   run.report.interrupted, options.evaluation.bootstrap};
   const EvaluationResult result{subject, answers, evaluation};
-  print_result(options, result);
+  output::print(render(result, output::parse_format(options.format)));
   if (!options.output.empty())
     write_evaluation(options.output, result, images, decode_options(options.photos), options.force,
                      options.run.quiet);
@@ -137,6 +191,10 @@ support, predicted, right, precision, recall, f1, average_precision}]; confusion
 probability, truth_probability}]; comparison {model, photos, top1, first_only, second_only,
 mcnemar_exact, mcnemar_statistic, mcnemar_corrected, difference}. CSV: figure, class, value, low,
 high.
+Several processes share many photos, each with --shard I/N or all started by torchrun --no-python,
+srun or mpirun: each writes its answers to FOLDER.part-I-of-N beside the folder of --output, goes on
+with it after Ctrl-C, SIGTERM or a crash (--force begins anew), and 'vitascope merge-results' makes
+the figures of one process from the parts.
 --output writes evaluation.json, .csv and .html, predictions.csv, confusion.csv and .png,
 reliability.png and mistakes.jpg.
 
@@ -225,11 +283,12 @@ std::function<int()> declare_evaluate(CLI::App& command) {
   command.add_option("-o,--output", options->output, "a folder for tables, pictures and a page")
       ->type_name("FOLDER")
       ->group(group);
+  add_shard_option(command, options->shard);
   command.add_flag("--force", options->force, "overwrite files of --output")->group(group);
   add_model_options(command, options->model);
   add_run_options(command, options->run);
   command.footer(kExamples);
-  return [options] { return evaluate_model(*options); };
+  return [options, &command] { return evaluate_model(*options, config_text(command, {})); };
 }
 
 }  // namespace vitascope::app

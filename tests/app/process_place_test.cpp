@@ -103,6 +103,14 @@ TEST(ProcessPlace, OfMpirun) {
   EXPECT_EQ(place_in(mpich)->here.rank, 1);
   open_mpi["OMPI_COMM_WORLD_LOCAL_SIZE"] = "1";
   EXPECT_THROW(place_in(open_mpi), UsageError);
+  // Who only shares a list has nobody to meet.
+  const auto apart = launched_place([&](const std::string& name) {
+    const auto found = open_mpi.find(name);
+    return found == open_mpi.end() ? std::nullopt : std::optional<std::string>(found->second);
+  });
+  ASSERT_TRUE(apart);
+  EXPECT_EQ(apart->seat.rank, 1);
+  EXPECT_EQ(apart->here.processes, 1);
   open_mpi["MASTER_ADDR"] = "node1";
   EXPECT_EQ(place_in(open_mpi)->store.host, "node1");
 }

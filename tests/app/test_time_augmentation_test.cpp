@@ -26,7 +26,7 @@ TEST(TestTimeAugmentation, MirroredPhotosGetTheSameLogits) {
     photos.tta = tta;
     const RunReport report =
         run_photos(model, {photo, mirrored}, {.threads = 1, .quiet = true}, photos, 0,
-                   [&](const PhotoResult& result) { logits.push_back(result.output.logits); });
+                   {[&](const PhotoResult& result) { logits.push_back(result.output.logits); }});
     EXPECT_EQ(report.done, 2u);
     return (logits.at(0) - logits.at(1)).abs().max().item<double>();
   };

@@ -84,5 +84,23 @@ TEST(BalancedOrder, LargeGroupsShowOtherPicturesEachEpoch) {
   EXPECT_GT(seen.size(), 95u);
 }
 
+TEST(Dealt, EveryPositionOnceAndBatchesWhole) {
+  EXPECT_THAT(dealt(11, 2, {0, 3}), testing::ElementsAre(0, 1, 6, 7));
+  EXPECT_THAT(dealt(11, 2, {1, 3}), testing::ElementsAre(2, 3, 8, 9));
+  EXPECT_THAT(dealt(11, 2, {2, 3}), testing::ElementsAre(4, 5, 10));
+  EXPECT_THAT(dealt(3, 8, {1, 2}), testing::IsEmpty());
+  for (const std::size_t count : {0u, 1u, 7u, 24u, 25u}) {
+    for (const std::size_t processes : {1u, 2u, 5u, 30u}) {
+      std::vector<std::size_t> all;
+      for (std::size_t rank = 0; rank < processes; ++rank)
+        std::ranges::copy(dealt(count, 3, {rank, processes}), std::back_inserter(all));
+      std::ranges::sort(all);
+      std::vector<std::size_t> expected(count);
+      std::iota(expected.begin(), expected.end(), 0);
+      EXPECT_EQ(all, expected) << count << " by " << processes;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vitascope::datasets
