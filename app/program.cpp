@@ -17,6 +17,7 @@
 #include "app/commands/evaluate.h"
 #include "app/commands/finetune.h"
 #include "app/commands/info.h"
+#include "app/commands/make_scenes.h"
 #include "app/commands/verify.h"
 #include "app/completion.h"
 #include "app/help.h"
@@ -36,6 +37,7 @@ constexpr Command kCommands[] = {
     {"evaluate", "Say how good a model is on labelled photos", declare_evaluate},
     {"check-data", "Find broken, tiny and repeated pictures in a data set", declare_check_data},
     {"finetune", "Teach a model the classes of your own photos", declare_finetune},
+    {"make-scenes", "Draw scenes of coloured shapes with captions", declare_make_scenes},
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},
     {"benchmark", "Measure how quick a model is here", declare_benchmark},

@@ -172,6 +172,13 @@ TEST_P(ShippedRecipe, Runs) {
       folder.write("t.csv", "path,label,split\n" + golden("images/rgb.png") + ",tabby cat,train\n" +
                                 golden("images/gray.jpg") + ",golden retriever,val\n");
   std::vector<std::string> arguments{command, "--config", shipped_recipe(command)};
+  if (command == "make-scenes") {
+    arguments.insert(arguments.end(),
+                     {folder / "scenes", "--count", "2", "--validation", "0", "--held-out", "1"});
+    const Finished finished = run_program(arguments);
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    return;
+  }
   if (trains || evaluates) arguments.emplace_back("--data");
   arguments.push_back(trains || evaluates || command == "check-data" ? table
                                                                      : golden("images/rgb.png"));
@@ -188,7 +195,7 @@ TEST_P(ShippedRecipe, Runs) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
                          testing::Values("classify", "embed", "attend", "check-data", "evaluate",
-                                         "finetune"));
+                                         "finetune", "make-scenes"));
 
 }  // namespace
 }  // namespace vitascope::tests
