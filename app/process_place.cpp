@@ -135,7 +135,8 @@ ProcessPlace place_by(const Launcher& launcher, const Reader& reader) {
   }
   place.bound = launcher.name != std::string_view("torchrun");
   place.here.rank = reader.number(launcher.local_rank, 0);
-  if (launcher.name != std::string_view("srun")) {
+  const bool slurm = launcher.name == std::string_view("srun");
+  if (!slurm) {
     place.here.processes = reader.number(launcher.local_processes, 1);
   } else if (const auto tasks = reader.environment("SLURM_STEP_TASKS_PER_NODE")) {
     place.here.processes = tasks_of_node(*tasks, reader.number("SLURM_NODEID", 0));

@@ -18,6 +18,7 @@
 #include "app/commands/evaluate.h"
 #include "app/commands/finetune.h"
 #include "app/commands/info.h"
+#include "app/commands/make_scenes.h"
 #include "app/commands/merge_results.h"
 #include "app/commands/score_captions.h"
 #include "app/commands/train_captioner.h"
@@ -45,6 +46,7 @@ constexpr Command kCommands[] = {
     {"score-captions", "Score captions: BLEU, ROUGE-L, CIDEr-D", declare_score_captions},
     {"caption", "Say in words what photos show, and where each word looked", declare_caption},
     {"train-captioner", "Teach a captioner your own photos and captions", declare_train_captioner},
+    {"make-scenes", "Draw scenes of coloured shapes with captions", declare_make_scenes},
     {"info", "Say what a model is, or what this program and machine can do", declare_info},
     {"verify", "Compare a model with what Python gave, layer by layer", declare_verify},
     {"benchmark", "Measure how quick a model is here", declare_benchmark},

@@ -173,6 +173,9 @@ std::vector<std::string> inputs_of(const std::string& command, const TemporaryFo
     return {folder.write("r.json", R"([{"image_id": 1, "caption": "a dog"}])"), "--references",
             folder.write("c.json", references)};
   }
+  if (command == "make-scenes") {
+    return {folder / "scenes", "--count", "2", "--validation", "0", "--held-out", "1"};
+  }
   if (command == "train-captioner") {
     return {"--data", tiny_captions(folder), "--encoder", golden("models/hf-vit"), "--min-count",
             "1"};
@@ -209,8 +212,8 @@ TEST_P(ShippedRecipe, Runs) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, ShippedRecipe,
                          testing::Values("classify", "embed", "attend", "check-data", "evaluate",
-                                         "finetune", "score-captions", "caption",
-                                         "train-captioner"));
+                                         "finetune", "score-captions", "caption", "train-captioner",
+                                         "make-scenes"));
 
 }  // namespace
 }  // namespace vitascope::tests
