@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
@@ -22,6 +23,7 @@ constexpr std::size_t kMaximumStem = 16;
 constexpr std::int64_t kMaximumStemChannels = 4096;
 constexpr std::int64_t kMaximumRegisters = 1024;
 constexpr std::int64_t kMaximumClasses = 1000000;
+constexpr std::int64_t kMaximumPhotos = 100000000;
 
 void require_between(std::string_view key, std::int64_t value, std::int64_t lowest,
                      std::int64_t highest) {
@@ -59,6 +61,36 @@ void validate_stem(const Config& config) {
   for (const int channels : config.stem) {
     require_between("number of channels in the stem", channels, 1, kMaximumStemChannels);
   }
+}
+
+void validate_neighbours(const Config& config) {
+  if (!config.neighbours) return;
+  const NeighbourVote& vote = *config.neighbours;
+  require(!config.multi_label,
+          "the head of neighbours has several labels a photo: expected one label a photo");
+  require(std::ssize(vote.photos) == config.classes,
+          fmt::format("the head of neighbours keeps photos of {} classes: expected {}",
+                      vote.photos.size(), config.classes));
+  for (const int photos : vote.photos) {
+    require_between("number of photos of a class", photos, 0, kMaximumPhotos);
+  }
+  require_between("number of photos that the head keeps", vote.total(), 1, kMaximumPhotos);
+  require_between("number of neighbours", vote.count, 1, vote.total());
+  require(
+      std::isfinite(vote.temperature) && vote.temperature > 0,
+      fmt::format("temperature of the neighbours is {}: expected more than 0", vote.temperature));
+}
+
+/// What a head of neighbours compares: DeiT distilled has two tokens for its heads.
+std::int64_t compared_width(const Config& config) {
+  return std::int64_t{config.pooling == Pooling::first_two ? 2 : 1} * config.feature_width();
+}
+
+/// Multiply-adds of the head.
+std::int64_t head_products(const Config& config) {
+  if (config.neighbours) return config.neighbours->total() * compared_width(config);
+  const int heads = config.pooling == Pooling::first_two ? 2 : 1;
+  return std::int64_t{config.classes} * config.feature_width() * heads;
 }
 
 /// Multiply-adds of the stem.
@@ -128,6 +160,10 @@ void add_block(ShapeList& list, const Config& config, int index) {
 
 }  // namespace
 
+std::int64_t NeighbourVote::total() const {
+  return std::accumulate(photos.begin(), photos.end(), std::int64_t{0});
+}
+
 int stem_stride(const Config& config, std::size_t index) {
   return index + halvings(config.patch).value_or(0) >= config.stem.size() ? 2 : 1;
 }
@@ -164,6 +200,7 @@ void validate(const Config& config) {
           "pooling reads the class token, but the model has none: expected mean pooling");
   require(config.distillation_token || config.pooling != Pooling::first_two,
           "pooling reads the distillation token, but the model has none");
+  validate_neighbours(config);
 }
 
 std::vector<ParameterShape> parameter_shapes(const Config& config) {
@@ -172,7 +209,9 @@ std::vector<ParameterShape> parameter_shapes(const Config& config) {
   for (int i = 0; i < config.depth; ++i) add_block(list, config, i);
   if (config.final_norm) list.norm("norm", config.width);
   if (config.fc_norm) list.norm("fc_norm", config.width);
-  if (config.classes > 0) {
+  if (config.neighbours) {
+    list.add("head.features", {config.neighbours->total(), compared_width(config)});
+  } else if (config.classes > 0) {
     list.linear("head", {config.classes, config.feature_width()}, config.head_bias);
     if (config.pooling == Pooling::first_two) {
       list.linear("head_dist", {config.classes, config.width}, config.head_bias);
@@ -202,10 +241,7 @@ std::int64_t flops(const Config& config, Grid grid) {
   const std::int64_t projections = tokens * width * 4 * width;
   const std::int64_t attention = 2 * tokens * tokens * width;
   const std::int64_t mlp = tokens * width * config.mlp_width * (config.swiglu ? 3 : 2);
-  const int heads_of_classes = config.pooling == Pooling::first_two ? 2 : 1;
-  const std::int64_t head =
-      std::int64_t{config.classes} * config.feature_width() * heads_of_classes;
-  return 2 * (embedding + config.depth * (projections + attention + mlp) + head);
+  return 2 * (embedding + config.depth * (projections + attention + mlp) + head_products(config));
 }
 
 }  // namespace vitascope::model

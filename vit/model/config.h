@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,16 @@ enum class Pooling {
 enum class PositionInterpolation {
   bicubic,            ///< a = -0.75, no antialias: ViT, DeiT and DINOv2 in transformers
   bicubic_antialias,  ///< a = -0.5, antialias: timm, and DINOv2 with registers in transformers
+};
+
+/// A head that has kept photos in place of a matrix; \see NeighbourHead.
+struct NeighbourVote {
+  int count = 0;              ///< nearest photos that vote
+  double temperature = 0.07;  ///< of their votes, exp(cosine / temperature)
+  std::vector<int> photos{};  ///< kept of each class
+
+  std::int64_t total() const;  ///< all photos that are kept
+  bool operator==(const NeighbourVote&) const = default;
 };
 
 /// What a model is: sizes, which parts it has, and the rules that its family follows.
@@ -73,7 +84,8 @@ struct Config {
   Pooling pooling = Pooling::class_token;
   int classes = 0;  ///< 0: a backbone without a head
   bool head_bias = true;
-  bool multi_label = false;  ///< sigmoid instead of softmax
+  bool multi_label = false;                   ///< sigmoid instead of softmax
+  std::optional<NeighbourVote> neighbours{};  ///< nothing: the head is linear
 
   int head_width() const { return width / heads; }
   /// class token, distillation token and registers
@@ -98,7 +110,8 @@ struct ParameterShape {
 };
 
 /// Every parameter of the model in the order of timm's state_dict; the head's are named `head.*`
-/// (and `head_dist.*`).
+/// (and `head_dist.*`): a matrix and a bias, or `head.features`, the photos that a head of
+/// neighbours has kept, [photos, what it reads of a photo].
 std::vector<ParameterShape> parameter_shapes(const Config& config);
 
 /// Number of parameters.

@@ -18,6 +18,7 @@ at::Tensor pool(const at::Tensor& tokens, const Config& config) {
 }
 
 at::Tensor Head::logits(const at::Tensor& features) const {
+  if (neighbours.features.defined()) return neighbours.logits(features.flatten(1));
   if (!head.weight.defined()) return {};
   if (!head_dist.weight.defined()) return kernels::linear(features, head).to(at::kFloat);
   const at::Tensor both = kernels::linear(features.select(1, 0), head) +

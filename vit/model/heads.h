@@ -2,6 +2,7 @@
 
 #include "kernels/linear.h"
 #include "vit/model/config.h"
+#include "vit/model/neighbour_head.h"
 #include "vit/model/norm.h"
 
 /// \file
@@ -13,11 +14,12 @@ namespace vitascope::model {
 /// \return [B, F]; Pooling::first_two: [B, 2, C]
 at::Tensor pool(const at::Tensor& tokens, const Config& config);
 
-/// What follows pooling: fc_norm and the linear head or heads.
+/// What follows pooling: fc_norm and the linear head or heads, or the one of neighbours.
 struct Head {
   LayerNorm fc_norm;          ///< after pooling, or absent
   kernels::Weight head;       ///< [classes, F]; undefined for a backbone
   kernels::Weight head_dist;  ///< DeiT distilled: the second head; logits are the mean of both
+  NeighbourHead neighbours;   ///< in place of both
 
   /// features as pool() gives them, after fc_norm -> [B, classes] in float32.
   at::Tensor logits(const at::Tensor& features) const;

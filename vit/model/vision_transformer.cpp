@@ -53,6 +53,7 @@ Parameters every_slot(PatchEmbedding& embed, LayerNorm& norm_pre, std::vector<Bl
   add(all, "fc_norm", head.fc_norm);
   add(all, "head", head.head);
   add(all, "head_dist", head.head_dist);
+  all.emplace_back("head.features", &head.neighbours.features);
   return all;
 }
 
@@ -77,6 +78,7 @@ VisionTransformer::VisionTransformer(Config config)
     : config_(std::move(config)), blocks_(static_cast<std::size_t>(config_.depth)) {
   validate(config_);
   patch_embed_.stem.resize(config_.stem.size());
+  if (config_.neighbours) head_.neighbours.vote = *config_.neighbours;
   norm_pre_.epsilon = norm_.epsilon = head_.fc_norm.epsilon = config_.norm_epsilon;
   for (Block& block : blocks_) {
     for (LayerNorm* norm : {&block.norm1, &block.norm2, &block.attn.q_norm, &block.attn.k_norm}) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "vit/error.h"
+#include "vit/model/neighbour_head.h"
 
 namespace vitascope::train {
 namespace {
@@ -22,11 +23,6 @@ void validate(std::span<const std::int64_t> ks, double temperature) {
   if (!(temperature > 0)) {
     throw UsageError(fmt::format("a temperature of {}: expected more than 0", temperature));
   }
-}
-
-at::Tensor unit_rows(const at::Tensor& features) {
-  const at::Tensor rows = features.to(at::kFloat);
-  return rows / rows.norm(2, {1}, /*keepdim=*/true).clamp_min(1e-12);
 }
 
 }  // namespace
@@ -50,14 +46,14 @@ std::vector<at::Tensor> neighbour_votes(const LabelledNeighbours& neighbours,
     votes.push_back(at::zeros({queries.size(0), classes}, queries.options().dtype(at::kFloat)));
   }
   if (ks.empty()) return votes;
-  const at::Tensor bank = unit_rows(features).t();
+  const at::Tensor bank = model::unit_rows(features).t();
   const at::Tensor labels = targets.to(at::kFloat);
   const std::int64_t most = std::min(count, std::ranges::max(ks));
   const std::int64_t rows =
       std::max<std::int64_t>(1, kSimilarities / std::max(count, most * classes));
   for (std::int64_t begin = 0; begin < queries.size(0); begin += rows) {
     const at::Tensor part = queries.slice(0, begin, std::min(begin + rows, queries.size(0)));
-    const auto [similarities, nearest] = unit_rows(part).matmul(bank).topk(most, 1);
+    const auto [similarities, nearest] = model::unit_rows(part).matmul(bank).topk(most, 1);
     // Shares stay the same when all votes shrink alike; so the largest is 1 and none overflows.
     const at::Tensor weights =
         ((similarities - similarities.slice(1, 0, 1)) / temperature).exp();  // [rows, most]

@@ -59,6 +59,7 @@ model::VisionTransformer with_empty_head(const model::VisionTransformer& network
   config.classes = head.classes;
   config.multi_label = head.multi_label;
   config.head_bias = head.bias.value_or(config.head_bias);
+  config.neighbours = head.neighbours;
   model::VisionTransformer source = network;  // shares the tensors
   std::map<std::string, at::Tensor> given;
   for (const auto& [name, slot] : source.parameters()) given.emplace(name, *slot);

@@ -35,8 +35,9 @@ std::vector<std::pair<std::string, at::Tensor*>> learnable_slots(model::VisionTr
 /// What a head answers with.
 struct NewHead {
   int classes = 2;
-  bool multi_label = false;    ///< any number of them holds
-  std::optional<bool> bias{};  ///< nothing: as the network's head has it
+  bool multi_label = false;                          ///< any number of them holds
+  std::optional<bool> bias{};                        ///< nothing: as the network's head has it
+  std::optional<model::NeighbourVote> neighbours{};  ///< nothing: it is linear
 };
 
 /// Gives the network the slots of another head, which are undefined. The other parameters are

@@ -29,7 +29,7 @@ SavedLayout transformers_layout(const Model& model);
 SavedLayout timm_layout(const Model& model);
 
 /// Ours: tensors by timm's names, and a config.json of model_type "vitascope" (see the README).
-/// \throws UsageError when the model has a part that is not told there
+/// \throws UsageError naming what preprocessor_config.json can't express
 SavedLayout vitascope_layout(const Model& model);
 
 /// The files of `layout`.

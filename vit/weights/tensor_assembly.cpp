@@ -64,6 +64,11 @@ at::Tensor assemble_one(const StoredTensors& tensors, const Assignment& assignme
   return result;
 }
 
+/// Photos that a head has kept stay exact: bfloat16 is coarse beside what sets cosines apart.
+at::ScalarType precision_of(const std::string& parameter, at::ScalarType asked) {
+  return parameter == "head.features" ? at::kFloat : asked;
+}
+
 std::set<at::Tensor*> slots_to_pack(bool pack, model::VisionTransformer& network) {
   if (!pack) return {};
   std::set<at::Tensor*> slots;
@@ -124,7 +129,7 @@ void assemble(const StoredTensors& tensors, const std::vector<Assignment>& assig
   const std::set<at::Tensor*> packed = slots_to_pack(pack, network);
   for (auto& [name, slot] : network.parameters()) {
     const Assignment& assignment = *by_name.at(name);
-    *slot = assemble_one(tensors, assignment, precision);
+    *slot = assemble_one(tensors, assignment, precision_of(name, precision));
     if (!packed.contains(slot)) continue;
     *slot = kernels::pack(*slot);
     if (!slot->is_mkldnn()) continue;

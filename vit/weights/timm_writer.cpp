@@ -45,6 +45,7 @@ Config nearest_base(const Config& config) {
 
 void check(const Config& config) {
   require(config.stem.empty(), "a stem of convolutions");
+  require(!config.neighbours, "a head of neighbours");
   require(config.pooling != Pooling::class_and_mean || config.classes == 0,
           "a head over class token and mean side by side (DINOv2 of transformers)");
   require(!config.distillation_token || config.pooling == Pooling::first_two || config.classes == 0,

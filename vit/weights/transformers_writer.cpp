@@ -25,6 +25,7 @@ void require(bool holds, const char* what) {
 /// The family that has what this model has, or an error that names what none has.
 std::string family_of(const Config& config) {
   require(config.stem.empty(), "a stem of convolutions");
+  require(!config.neighbours, "a head of neighbours");
   require(config.class_token, "a model without class token");
   require(!config.qk_norm, "normalised query and key (qk_norm)");
   require(!config.pre_norm, "a norm before the first block (pre_norm)");

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "tests/vit/model/golden_stem.h"
+#include "tests/vit/model/golden_tensors.h"
 
 namespace vitascope::model {
 namespace {

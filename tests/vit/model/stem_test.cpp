@@ -4,7 +4,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "tests/vit/model/golden_stem.h"
+#include "tests/vit/model/golden_tensors.h"
 #include "tests/vit/model/tiny_model.h"
 
 namespace vitascope::model {

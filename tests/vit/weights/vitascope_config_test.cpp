@@ -46,8 +46,63 @@ TEST(DescribeVitascope, ReadsEveryKey) {
   EXPECT_THAT(description.labels, ElementsAre("cat", "dog"));
 }
 
+/// What a network without the key has, it says with the key too.
+TEST(DescribeVitascope, ReadsThePartsOfOtherFamilies) {
+  Json config = valid();
+  config.merge_patch({{"class_token", true},
+                      {"distillation_token", true},
+                      {"registers", 3},
+                      {"position_prefix", 2},
+                      {"position_interpolation", "bicubic"},
+                      {"hidden_act", "quick_gelu"},
+                      {"pooling", "first_two"}});
+  for (const char* off : {"patch_bias", "qkv_bias", "projection_bias", "final_norm", "head_bias"}) {
+    config[off] = false;
+  }
+  for (const char* on : {"qk_norm", "layer_scale", "swiglu", "pre_norm", "fc_norm"}) {
+    config[on] = true;
+  }
+  model::Config expected = describe_vitascope(valid(), "config.json").config;
+  expected.class_token = expected.distillation_token = true;
+  expected.registers = 3;
+  expected.position_prefix = 2;
+  expected.interpolation = model::PositionInterpolation::bicubic;
+  expected.activation = model::Activation::quick_gelu;
+  expected.pooling = model::Pooling::first_two;
+  expected.patch_bias = expected.qkv_bias = expected.projection_bias = false;
+  expected.final_norm = expected.head_bias = false;
+  expected.qk_norm = expected.layer_scale = expected.swiglu = true;
+  expected.pre_norm = expected.fc_norm = true;
+  EXPECT_EQ(describe_vitascope(config, "config.json").config, expected);
+}
+
+TEST(DescribeVitascope, ReadsAHeadOfNeighbours) {
+  Json config = valid();
+  config["neighbours"] = {{"count", 4}, {"temperature", 0.25}, {"photos", {5, 0}}};
+  const model::NeighbourVote expected{.count = 4, .temperature = 0.25, .photos = {5, 0}};
+  EXPECT_EQ(describe_vitascope(config, "config.json").config.neighbours, expected);
+  const auto wrong = [&](const Json& patch) { return complaint({{"neighbours", patch}}); };
+  EXPECT_THAT(wrong(3), HasSubstr("neighbours"));
+  EXPECT_THAT(wrong({{"count", 4}}), HasSubstr("'neighbours.temperature' is missing"));
+  const auto vote = [](const Json& count, const Json& temperature, const Json& photos) {
+    return Json{{"count", count}, {"temperature", temperature}, {"photos", photos}};
+  };
+  EXPECT_THAT(wrong(vote(0, 0.25, {5, 1})), HasSubstr("'neighbours.count' is 0"));
+  EXPECT_THAT(wrong(vote(7, 0.25, {5, 1})), HasSubstr("neighbours is 7: expected 1 to 6"));
+  EXPECT_THAT(wrong(vote(4, -1, {5, 1})), HasSubstr("temperature of the neighbours is -1"));
+  EXPECT_THAT(wrong(vote(4, 0.25, {5, -1})), HasSubstr("'neighbours.photos'"));
+  EXPECT_THAT(wrong(vote(4, 0.25, {5, 1, 2})), HasSubstr("3 classes: expected 2"));
+  Json more = vote(4, 0.25, {5, 1});
+  more["metric"] = "euclid";
+  EXPECT_THAT(wrong(more), HasSubstr("'neighbours.metric'"));
+}
+
 TEST(DescribeVitascope, RefusesWhatItCanNotBuild) {
-  EXPECT_THAT(complaint({{"layer_scale", true}}), HasSubstr("'layer_scale'"));
+  EXPECT_THAT(complaint({{"talking_heads", true}}), HasSubstr("'talking_heads'"));
+  EXPECT_THAT(complaint({{"layer_scale", "some"}}), HasSubstr("'layer_scale'"));
+  EXPECT_THAT(complaint({{"registers", -1}}), HasSubstr("'registers'"));
+  EXPECT_THAT(complaint({{"hidden_act", "tanh"}}),
+              HasSubstr("one of gelu, gelu_pytorch_tanh, quick_gelu, relu, silu"));
   EXPECT_THAT(complaint({{"hidden_size", 0}}), HasSubstr("'hidden_size' is 0"));
   EXPECT_THAT(complaint({{"hidden_size", nullptr}}), HasSubstr("'hidden_size' is missing"));
   EXPECT_THAT(complaint({{"hidden_size", 1000000}}), HasSubstr("width is 1000000"));
