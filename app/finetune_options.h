@@ -27,6 +27,8 @@ struct FinetuneOptions {
   std::string method = "full";
   int lora_rank = 16;
   double lora_alpha = 32;
+  int neighbours = 20;
+  double temperature = 0.07;  ///< of the neighbours' votes
   int epochs = 10;
   std::optional<double> rate;  ///< nothing: by method
   double head_rate = 1e-3;
@@ -60,6 +62,9 @@ void add_finetune_options(CLI::App& command, FinetuneOptions& options);
 
 /// \throws UsageError when something is missing or contradicts something else
 void check_finetune_options(const FinetuneOptions& options);
+
+/// Whether features are computed once: then the network itself learns nothing.
+bool is_frozen(const FinetuneOptions& options);
 
 /// The learning rate of all but the head.
 double base_rate(const FinetuneOptions& options);
