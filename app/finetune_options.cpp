@@ -37,7 +37,8 @@ void add_data_options(CLI::App& command, FinetuneOptions& options) {
       ->group(group);
   command
       .add_option("--cache", options.cache,
-                  "where decoded photos, or a head's features, are kept [default: none; head disk]")
+                  "where decoded photos, or features of head and knn, are kept [default: none; "
+                  "features disk]")
       ->type_name("none|ram|disk")
       ->check(one_of({"none", "ram", "disk"}))
       ->group(group);
@@ -62,12 +63,16 @@ void add_learning_options(CLI::App& command, FinetuneOptions& options) {
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
     return command.add_option(name, value, help)->type_name(type)->group(group);
   };
-  add("--method", options.method, "full|head|lora|bias",
-      "everything, the head alone, low-rank additions, or biases")
-      ->check(one_of({"full", "head", "lora", "bias"}));
+  add("--method", options.method, "full|head|lora|bias|knn",
+      "everything, the head alone, low-rank additions, biases, or nothing: the nearest photos vote")
+      ->check(one_of({"full", "head", "lora", "bias", "knn"}));
   add("--lora-rank", options.lora_rank, "N", "rank of LoRA's additions")
       ->check(whole_number(1, 4096));
   add("--lora-alpha", options.lora_alpha, "X", "they count alpha / rank")->check(number(1e-6, 1e6));
+  add("--neighbours", options.neighbours, "K", "nearest photos that vote, of knn")
+      ->check(whole_number(1, 1 << 20));
+  add("--temperature", options.temperature, "T", "of their votes, exp(cosine / T)")
+      ->check(number(1e-3, 1e3));
   add("--epochs", options.epochs, "N", "times that every photo is seen")
       ->check(whole_number(1, 100000));
   add("--lr", options.rate, "RATE",
@@ -167,8 +172,10 @@ void check_finetune_options(const FinetuneOptions& options) {
   if (options.resume && options.force) {
     throw UsageError("--resume goes on with a run and --force begins anew: expected one of them");
   }
-  if (options.method == "head" && options.cache == "none") {
-    throw UsageError("--cache none: features of a head are computed once: expected ram or disk");
+  if (is_frozen(options) && options.cache == "none") {
+    throw UsageError(fmt::format(
+        "--cache none: features for --method {} are computed once: expected ram or disk",
+        options.method));
   }
   if (options.warmup_epochs > options.epochs) {
     throw UsageError(fmt::format("--warmup-epochs {} is more than --epochs {}",
@@ -182,6 +189,10 @@ void check_options_for(const FinetuneOptions& options, bool multi_label) {
     throw UsageError(fmt::format("--metric {0}: photos with one label each have no figure '{0}'",
                                  options.metric));
   }
+}
+
+bool is_frozen(const FinetuneOptions& options) {
+  return options.method == "head" || options.method == "knn";
 }
 
 double base_rate(const FinetuneOptions& options) {

@@ -28,6 +28,8 @@ struct FinetuneOptions {
   std::string method = "full";
   int lora_rank = 16;
   double lora_alpha = 32;
+  int neighbours = 20;
+  double temperature = 0.07;  ///< of the neighbours' votes
   int epochs = 10;
   std::optional<double> rate;  ///< nothing: by method
   double head_rate = 1e-3;
@@ -65,6 +67,9 @@ void check_finetune_options(const FinetuneOptions& options);
 /// \throws UsageError when an option is for data of the other kind
 /// \param multi_label whether the photos have any number of labels each
 void check_options_for(const FinetuneOptions& options, bool multi_label);
+
+/// Whether features are computed once: then the network itself learns nothing.
+bool is_frozen(const FinetuneOptions& options);
 
 /// The learning rate of all but the head.
 double base_rate(const FinetuneOptions& options);

@@ -80,6 +80,9 @@ std::string method_text(const std::string& method) {
   if (method == "full") return "all of its weights were trained";
   if (method == "lora") return "low-rank additions (LoRA) and the head were trained, then merged";
   if (method == "bias") return "its biases and the head were trained";
+  if (method == "knn") {
+    return "nothing was trained; its head compares what the network sees with the labelled photos";
+  }
   return "trained with `--method " + method + "`";
 }
 
@@ -212,18 +215,32 @@ std::string training(const ModelCard& card) {
   }
   text += fmt::format("| seed | {} |\n", card.seed);
   text += epochs_table(card);
+  if (card.facts.config.neighbours) {
+    const model::NeighbourVote& vote = *card.facts.config.neighbours;
+    return text + fmt::format(
+                      "\nThe {} photos for training that are most similar vote with exp(cosine / "
+                      "{:g}); what the network sees of all {} is kept in the model. The training "
+                      "loss and accuracy are of each photo by the others.\n",
+                      vote.count, vote.temperature, vote.total());
+  }
   return text +
          "\nThe training loss is what was optimised, of augmented photos and with label smoothing "
-         "where that was asked for; that of validation is the plain one.\n\n"
-         "![Loss, accuracy and learning rate over epochs](curves.png)\n";
+         "where that was asked for; that of validation is the plain one.\n" +
+         (card.method == "head"
+              ? ""
+              : "\n![Loss, accuracy and learning rate over epochs](curves.png)\n");
 }
 
 std::string limits(const ModelCard& card) {
   std::string text = fmt::format(
       "\n## Limits\n\n"
-      "- Measured on {} photos of validation, which also chose the best of {} epoch{}: photos that "
-      "nobody has seen will fare somewhat worse.\n",
-      card.answers.paths.size(), card.rows.size(), card.rows.size() == 1 ? "" : "s");
+      "- Measured on {} photos of validation{}: photos that nobody has seen will fare somewhat "
+      "worse.\n",
+      card.answers.paths.size(),
+      card.facts.config.neighbours
+          ? std::string()
+          : fmt::format(", which also chose the best of {} epoch{}", card.rows.size(),
+                        card.rows.size() == 1 ? "" : "s"));
   if (!card.answers.multi_label) {
     text += fmt::format(
         "- The intervals say how far a figure swings with other photos of the same kind "

@@ -90,7 +90,7 @@ std::string TrainingReport::closing_text(train::Ending ending) const {
   const LogRow* best = best_row(progress_.rows());
   const std::string folder = printable(subject_.folder);
   const std::string word = printable(shell_word(subject_.folder));
-  const bool epochs = subject_.options.method != "head";
+  const bool epochs = !is_frozen(subject_.options);
   std::string text = fmt::format(
       "\n{}: {} opens as the model{}\n",
       ending == train::Ending::early ? "no better epoch came, so it ended early" : "done", folder,

@@ -47,7 +47,7 @@ weights::Model opened_model(const FinetuneOptions& options, const RunOptions& ru
   require_specification(model);
   const auto classes = static_cast<int>(images.classes.size());
   const model::Config& config = model.network.config();
-  if (config.classes == classes && config.multi_label == images.multi_label &&
+  if (config.classes == classes && config.multi_label == images.multi_label && !config.neighbours &&
       model.labels == images.classes) {
     if (!run.quiet) output::note("the model names the same classes: its head is kept");
   } else {
@@ -320,9 +320,10 @@ int finetune(const FinetuneOptions& given, CLI::App& command) {
   const std::string recipe = config_text(command, {});
   std::vector<OptionValue> changed = changed_options(command);
   const std::optional<ProcessPlace> place = process_place(environment);
-  if (options.method == "head") {
+  if (is_frozen(options)) {
     if (options.processes > 1 || place) {
-      throw UsageError("--method head: features are computed once, by one process");
+      throw UsageError(
+          fmt::format("--method {}: features are computed once, by one process", options.method));
     }
     return run_head(options, recipe, std::move(changed));
   }

@@ -191,6 +191,11 @@ std::string model_text(const weights::Model& model) {
     table.add("", "from " + model.specification->source);
   }
   table.add("head reads", pooling_name(config.pooling));
+  if (config.neighbours) {
+    table.add("head", fmt::format("the vote of the {} nearest of {} photos, temperature {:g}",
+                                  config.neighbours->count, config.neighbours->total(),
+                                  config.neighbours->temperature));
+  }
   table.add("labels", labels_text(model));
   for (std::size_t i = 0; i < model.files.size(); ++i) {
     table.add(i == 0 ? "files" : "", model.files[i]);
@@ -228,6 +233,12 @@ std::string model_json(const weights::Model& model) {
             {"key_style", model.key_style},
             {"stored_dtype", model.stored_dtype},
             {"notes", model.notes}};
+  json["neighbours"] = Json();
+  if (config.neighbours) {
+    json["neighbours"] = {{"count", config.neighbours->count},
+                          {"temperature", config.neighbours->temperature},
+                          {"photos", config.neighbours->photos}};
+  }
   json["specification"] = Json();
   json["specification_missing"] = Json();
   if (model.specification) {
@@ -265,8 +276,9 @@ std::function<int()> declare_info(CLI::App& command) {
   command.footer(
       R"(With --model: what that model is. JSON keys: model, family, parameters, flops_per_image,
 weight_bytes, width, depth, heads, mlp_width, patch, stem, registers, input_height, input_width,
-classes, multi_label, labels, label_source, files, key_style, stored_dtype, notes, specification
-{text, mean, std, source} or null, specification_missing.
+classes, multi_label, labels, label_source, files, key_style, stored_dtype, notes, neighbours
+{count, temperature, photos} (kept of each class) or null, specification {text, mean, std, source} or
+null, specification_missing.
 Without: what this program and this machine can do. JSON keys: version, libtorch, cpu,
 instruction_sets, libtorch_cpu_capability, cores, threads, attention_backends, kernels,
 kernels_available, devices, cuda_unavailable.

@@ -3,60 +3,23 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
-#include <opencv2/imgcodecs.hpp>
-
-#include "datasets/open_labelled.h"
-#include "datasets/split.h"
-#include "tests/cli/run_program.h"
+#include "tests/app/coloured_photos.h"
 #include "tests/golden.h"
 #include "vit/classifier.h"
 #include "vit/error.h"
-#include "vit/random_numbers.h"
 
 namespace vitascope::app {
 namespace {
 
 using testing::ElementsAre;
-using tests::TemporaryFolder;
+using tests::draw;
+using tests::kColours;
 
-constexpr const char* kColours[] = {"blue things", "green", "red"};
-
-/// A noisy picture in which one of OpenCV's channels, blue, green and red, is bright.
-std::string draw(const std::string& path, int channel, std::uint64_t seed) {
-  RandomNumbers random(seed);
-  cv::Mat picture(40, 48, CV_8UC3);
-  for (int y = 0; y < picture.rows; ++y) {
-    for (int x = 0; x < picture.cols; ++x) {
-      for (int c = 0; c < 3; ++c) {
-        picture.at<cv::Vec3b>(y, x)[c] =
-            static_cast<uchar>(random.below(90) + (c == channel ? 150 : 20));
-      }
-    }
-  }
-  EXPECT_TRUE(cv::imwrite(path, picture));
-  return path;
-}
-
-/// Eight photos of each colour, a quarter of them for validation.
-class HeadTrainingTest : public testing::Test {
+class HeadTrainingTest : public tests::ColouredPhotos {
  protected:
   void SetUp() override {
-    for (int channel = 0; channel < 3; ++channel) {
-      const std::string of_class = data.path() + "/" + kColours[channel];
-      std::filesystem::create_directory(of_class);
-      for (int i = 0; i < 8; ++i) {
-        draw(fmt::format("{}/{}.png", of_class, i), channel,
-             static_cast<std::uint64_t>(channel * 100 + i));
-      }
-    }
-    options.features.run.quiet = true;
-    options.features.run.threads = 1;
-  }
-
-  std::shared_ptr<const datasets::LabelledImages> opened(double fraction = 0.25) const {
-    datasets::LabelledImages images = datasets::open_labelled(data.path());
-    if (fraction > 0) datasets::split_validation(images, fraction, 0);
-    return std::make_shared<const datasets::LabelledImages>(std::move(images));
+    tests::ColouredPhotos::SetUp();
+    options.features.run = run;
   }
 
   HeadTraining trained(const std::string& name) const {
@@ -68,7 +31,6 @@ class HeadTrainingTest : public testing::Test {
     return train_head({plain, packed}, opened(), options);
   }
 
-  const TemporaryFolder data, out;
   HeadTrainingOptions options;
 };
 
@@ -76,9 +38,9 @@ class HeadOfModel : public HeadTrainingTest, public testing::WithParamInterface<
 
 TEST_P(HeadOfModel, FromAFolderOfPhotosToAModelThatKnowsThem) {
   const HeadTraining training = trained(GetParam());
-  EXPECT_EQ(training.training, 18u);
-  EXPECT_EQ(training.validation, 6u);
-  EXPECT_EQ(training.failed, 0);
+  EXPECT_EQ(training.samples.training.features.size(0), 18);
+  EXPECT_EQ(training.samples.held_out.size(), 6u);
+  EXPECT_EQ(training.samples.failed, 0);
   EXPECT_EQ(training.figures().score, 1);
   ASSERT_TRUE(training.model);
   EXPECT_THAT(training.model->labels, ElementsAre("blue things", "green", "red"));
@@ -117,12 +79,12 @@ INSTANTIATE_TEST_SUITE_P(Families, HeadOfModel,
 TEST_F(HeadTrainingTest, FeaturesAreComputedOnce) {
   options.features.cache = out.path() + "/features.safetensors";
   const HeadTraining first = trained("hf-vit");
-  EXPECT_EQ(first.computed, 24u);
+  EXPECT_EQ(first.samples.computed, 24u);
   const HeadTraining second = trained("hf-vit");
-  EXPECT_EQ(second.computed, 0u);
+  EXPECT_EQ(second.samples.computed, 0u);
   EXPECT_TRUE(at::equal(second.trained.head.weight, first.trained.head.weight));
   draw(data.path() + "/red/8.png", 2, 5);
-  EXPECT_EQ(trained("hf-vit").computed, 1u);
+  EXPECT_EQ(trained("hf-vit").samples.computed, 1u);
 }
 
 TEST_F(HeadTrainingTest, PhotosThatCannotBeDecoded) {
@@ -130,8 +92,8 @@ TEST_F(HeadTrainingTest, PhotosThatCannotBeDecoded) {
   EXPECT_THROW(trained("hf-vit"), FailureError);
   options.on_bad_image = datasets::OnBadImage::skip;
   const HeadTraining training = trained("hf-vit");
-  EXPECT_EQ(training.failed, 1);
-  EXPECT_EQ(training.training + training.validation, 23u);
+  EXPECT_EQ(training.samples.failed, 1);
+  EXPECT_EQ(training.samples.photos(), 23u);
 }
 
 TEST_F(HeadTrainingTest, NearestNeighboursAreToldBeside) {
@@ -167,7 +129,7 @@ TEST_F(HeadTrainingTest, PicturesInMemory) {
   const weights::Model model = weights::open_model(vitascope::tests::golden("models/hf-vit"));
   const HeadTraining training =
       train_head({model, model}, std::make_shared<const datasets::LabelledImages>(images), options);
-  EXPECT_EQ(training.training, 10u);
+  EXPECT_EQ(training.samples.training.features.size(0), 10);
   EXPECT_EQ(training.figures().score, 1);
 }
 

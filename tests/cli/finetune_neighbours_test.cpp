@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.h"
+#include "tests/golden.h"
+
+namespace vitascope::tests {
+namespace {
+
+using testing::HasSubstr;
+
+/// Two classes; four photos of each are kept, two are for validation.
+std::string table(const TemporaryFolder& folder) {
+  std::string text = "path,label,split\n";
+  for (int i = 0; i < 6; ++i) {
+    const char* split = i < 4 ? "train" : "val";
+    text += golden("images/rgb.png") + ",red cat," + split + "\n";
+    text += golden("images/gray.jpg") + ",grey cup," + split + "\n";
+  }
+  return folder.write("labels.csv", text);
+}
+
+std::vector<std::string> command(const std::string& data, const std::string& output,
+                                 std::vector<std::string> more = {}) {
+  std::vector<std::string> all{"finetune",
+                               "--model",
+                               golden("models/hf-dinov2"),
+                               "--data",
+                               data,
+                               "--output",
+                               output,
+                               "--method",
+                               "knn",
+                               "--neighbours",
+                               "5",
+                               "--threads",
+                               "1"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+nlohmann::json answer(std::vector<std::string> arguments) {
+  const Finished finished = run_program(std::move(arguments));
+  EXPECT_EQ(finished.status, 0) << finished.err;
+  return nlohmann::json::parse(finished.out);
+}
+
+TEST(FinetuneNeighbours, TheRunOpensAsTheModel) {
+  const TemporaryFolder folder;
+  const std::string data = table(folder);
+  const std::string run = folder / "run";
+  const Finished finished = run_program(command(data, run));
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("8 kept with the model"));
+  EXPECT_THAT(finished.out, HasSubstr("accuracy 1.0000"));
+  EXPECT_EQ(nlohmann::json::parse(file_text(run + "/log.jsonl"))["val_accuracy"], 1.0);
+  EXPECT_THAT(file_text(run + "/README.md"), HasSubstr("nothing was trained"));
+  EXPECT_THAT(file_text(run + "/recipe.yaml"), HasSubstr("neighbours: 5"));
+
+  const std::string photo = golden("images/rgb.png");
+  const auto classified =
+      answer({"classify", photo, "--model", run, "--format", "json", "--quiet"});
+  EXPECT_EQ(classified["predictions"][0]["label"], "red cat");
+  EXPECT_GT(classified["predictions"][0]["probability"], 0.8);
+  const auto evaluated =
+      answer({"evaluate", "--model", run, "--data", data, "--format", "json", "--quiet"});
+  EXPECT_EQ(evaluated["top1"], 1.0);
+  const auto info = answer({"info", "--model", run, "--format", "json"});
+  EXPECT_EQ(info["neighbours"]["count"], 5);
+  EXPECT_EQ(info["neighbours"]["photos"], (std::vector<int>{4, 4}));
+}
+
+TEST(FinetuneNeighbours, MapsSayWhereAVoteCameFrom) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run";
+  ASSERT_EQ(run_program(command(table(folder), run, {"--quiet"})).status, 0);
+  for (const char* method : {"relevance", "gradcam", "legrad"}) {
+    const std::string map = folder / std::string(method) + ".npy";
+    const Finished finished = run_program({"attend", golden("images/rgb.png"), "--model", run,
+                                           "--method", method, "--save-map", map, "--quiet"});
+    EXPECT_EQ(finished.status, 0) << finished.err;
+    EXPECT_TRUE(std::filesystem::exists(map)) << method;
+  }
+}
+
+TEST(FinetuneNeighbours, GoesOnWithItsFeaturesAndAsAModelToLearnFrom) {
+  const TemporaryFolder folder;
+  const std::string data = table(folder);
+  const std::string run = folder / "run";
+  ASSERT_EQ(run_program(command(data, run)).status, 0);
+  const Finished again =
+      run_program(command(data, run, {"--resume", "--neighbours", "1", "--temperature", "0.5"}));
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("(0 computed)"));
+  EXPECT_THAT(again.out, HasSubstr("1 nearest photos, temperature 0.5"));
+
+  const Finished trained = run_program({"finetune", "--model", run, "--data", data, "--output",
+                                        folder / "full", "--epochs", "1", "--batch-size", "4"});
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  EXPECT_EQ(answer({"info", "--model", folder / "full", "--format", "json"})["neighbours"],
+            nullptr);
+  const Finished converted =
+      run_program({"convert", "--model", run, "--output", folder / "theirs"});
+  EXPECT_EQ(converted.status, 2);
+  EXPECT_THAT(converted.err, HasSubstr("can't express a head of neighbours"));
+}
+
+TEST(FinetuneNeighbours, BadInputIsOneLine) {
+  const TemporaryFolder folder;
+  const std::string data = table(folder);
+  const std::string several = folder.write(
+      "several.jsonl", R"({"path": ")" + golden("images/rgb.png") + R"(", "labels": ["a", "b"]})" +
+                           "\n" + R"({"path": ")" + golden("images/gray.jpg") +
+                           R"(", "labels": ["a"]})" + "\n");
+  const std::string run = folder / "run";
+  const struct {
+    std::vector<std::string> arguments;
+    std::string part;
+  } cases[] = {{command(data, run, {"--neighbours", "0"}), "--neighbours"},
+               {command(data, run, {"--neighbours", "9"}), "8 photos are for training"},
+               {command(data, run, {"--temperature", "0"}), "--temperature"},
+               {command(several, run, {"--neighbours", "1"}), "several labels"},
+               {command(data, run, {"--cache", "none"}), "ram or disk"},
+               {command(data, run, {"--processes", "2"}), "by one process"}};
+  for (const auto& [arguments, part] : cases) {
+    const Finished finished = run_program(arguments);
+    EXPECT_EQ(finished.status, 2) << part;
+    EXPECT_THAT(finished.err, HasSubstr(part));
+    EXPECT_FALSE(std::filesystem::exists(run)) << part;
+  }
+}
+
+}  // namespace
+}  // namespace vitascope::tests
