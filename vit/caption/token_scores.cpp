@@ -67,15 +67,23 @@ void find_best(const RowScores& row, const std::vector<std::int64_t>& forbidden,
                std::vector<ScoredToken>& best) {
   best.clear();
   float least = std::numeric_limits<float>::lowest();  // -infinity stays outside, NaN too
-  for (std::int64_t j = 0; j < row.count; ++j) {
-    if (!(row.values[j] >= least)) continue;
-    const ScoredToken found{row.values[j], row.token(j)};
+  const auto consider = [&](const ScoredToken& found) {
+    if (!(found.log_prob >= least)) return;
     const bool full = std::ssize(best) == most;
-    if (full && !is_likelier(found, best.back())) continue;
-    if (std::ranges::find(forbidden, found.token) != forbidden.end()) continue;
+    if (full && !is_likelier(found, best.back())) return;
+    if (std::ranges::find(forbidden, found.token) != forbidden.end()) return;
     if (full) best.pop_back();
     best.insert(std::ranges::upper_bound(best, found, is_likelier), found);
     if (std::ssize(best) == most) least = best.back().log_prob;
+  };
+  constexpr std::int64_t kBlock = 256;
+  for (std::int64_t begin = 0; begin < row.count; begin += kBlock) {
+    const std::int64_t end = std::min(begin + kBlock, row.count);
+    // Most blocks hold nothing that is good enough, which vector instructions see at once.
+    int good = 0;
+    for (std::int64_t j = begin; j < end; ++j) good |= static_cast<int>(row.values[j] >= least);
+    if (good == 0) continue;
+    for (std::int64_t j = begin; j < end; ++j) consider({row.values[j], row.token(j)});
   }
 }
 
