@@ -151,8 +151,8 @@ int run_head(const FinetuneOptions& options, const std::string& recipe,
   }
 
   const FrozenModel frozen{plain, quick};
-  const NewModel found = votes ? kept_neighbours(frozen, images, neighbour_options(options))
-                               : trained_head(frozen, images, head_options(options, *images));
+  NewModel found = votes ? kept_neighbours(frozen, images, neighbour_options(options))
+                         : trained_head(frozen, images, head_options(options, *images));
   if (!found.model) {
     output::note(
         cache_file(options).empty()
