@@ -17,30 +17,11 @@
 namespace vitascope::caption {
 namespace {
 
-/// A CNN and the file that it lies in.
-struct Found {
-  Cnn network;
-  weights::StoredTensors tensors;
-};
-
-/// The CNN among a model's weight files, or nothing where they hold a vision transformer.
-std::optional<Found> find_cnn(const weights::ModelFiles& files) {
-  weights::StoredTensors tensors = weights::read_weights(files.weights.front());
-  std::optional<Cnn> network = read_cnn(tensors, files.weights.front());
-  if (!network) return std::nullopt;
-  if (files.weights.size() > 1) {
-    throw InputError(files.folder,
-                     fmt::format("holds {} weight files, the first {}: name the one to use",
-                                 files.weights.size(), printable(files.weights.front())));
-  }
-  return Found{std::move(*network), std::move(tensors)};
-}
-
 /// Tells what was expected, where a file is neither.
-void expect_vision_transformer(const weights::ModelFiles& files) {
-  const std::string& path = files.weights.front();
+void expect_vision_transformer(const weights::StoredTensors& tensors,
+                               const weights::ModelFiles& files) {
   if (files.weights.size() > 1) return;  // open_model looks for the one that fits
-  const weights::StoredTensors tensors = weights::read_weights(path);
+  const std::string& path = files.weights.front();
   try {
     weights::detect_key_style(tensors, path);
   } catch (const InputError&) {
@@ -63,8 +44,12 @@ std::optional<image::Specification> timm_specification(const weights::ModelFiles
       config.contains("pretrained_cfg") ? config["pretrained_cfg"] : config, files.config);
 }
 
-Encoder encoder_of(Found found, const weights::ModelFiles& files, const EncoderOptions& options) {
-  Cnn& network = found.network;
+Encoder encoder_of(Cnn network, const weights::ModelFiles& files, const EncoderOptions& options) {
+  if (files.weights.size() > 1) {
+    throw InputError(files.folder,
+                     fmt::format("holds {} weight files, the first {}: name the one to use",
+                                 files.weights.size(), printable(files.weights.front())));
+  }
   image::Specification specification = timm_specification(files).value_or(network.specification);
   if (options.input_size) {
     specification = image::with_input_size(specification, *options.input_size);
@@ -78,9 +63,8 @@ Encoder encoder_of(Found found, const weights::ModelFiles& files, const EncoderO
   if (options.pack) network.pack();
   std::string name = network.name;
   Encoder encoder(std::move(name), std::move(network), std::move(specification));
-  encoder.files = found.tensors.files;
+  encoder.files = files.weights;
   encoder.notes = files.notes;
-  encoder.notes.insert(encoder.notes.end(), found.tensors.notes.begin(), found.tensors.notes.end());
   return encoder;
 }
 
@@ -158,11 +142,13 @@ std::vector<std::pair<std::string, at::Tensor*>> Encoder::parameters() {
 }
 
 Encoder open_encoder(const std::string& path, const EncoderOptions& options) {
-  const weights::ModelFiles files = weights::locate_model(path);
-  std::optional<Found> found = find_cnn(files);
-  if (!found) expect_vision_transformer(files);
+  weights::ModelFiles files = weights::locate_model(path);
+  const weights::StoredTensors tensors = weights::read_weights(files.weights.front());
+  std::optional<Cnn> cnn = read_cnn(tensors, files.weights.front());
+  if (!cnn) expect_vision_transformer(tensors, files);
+  files.notes.insert(files.notes.end(), tensors.notes.begin(), tensors.notes.end());
   Encoder encoder =
-      found ? encoder_of(std::move(*found), files, options) : open_transformer(path, options);
+      cnn ? encoder_of(std::move(*cnn), files, options) : open_transformer(path, options);
   expect_whole_cells(encoder, path);
   return encoder;
 }
