@@ -153,10 +153,11 @@ image::Picture draw(const Scene& scene) {
 }
 
 at::Tensor mask(const Scene& scene, Role role) {
-  at::Tensor result = at::zeros({scene.size, scene.size}, at::kBool);
   const image::Size size{scene.size, scene.size};
+  at::Tensor result = at::empty({size.height, size.width}, at::kBool);
   const MaskPixels pixels{
       {result.mutable_data_ptr<bool>(), static_cast<std::size_t>(result.numel())}, size};
+  std::ranges::fill(pixels.pixels, false);  // sooner than LibTorch wakes its threads
   for (const SceneObject& object : scene.objects) {
     if (object.role == role) draw(outline(object), size, pixels);
   }
