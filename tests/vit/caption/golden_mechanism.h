@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "tests/golden.h"
+#include "tests/vit/train/random_tensors.h"
 #include "vit/caption/slots.h"
 #include "vit/json.h"
-#include "vit/random_numbers.h"
 #include "vit/weights/safetensors.h"
 #include "vit/weights/tensor_assembly.h"
 
@@ -74,14 +74,7 @@ inline Json golden_sizes(const std::string& part) {
   return read_json(vitascope::tests::golden("mechanisms/config.json")).at(part);
 }
 
-/// float32 of the normal distribution.
-inline at::Tensor normal_tensor(const std::vector<std::int64_t>& shape, std::uint64_t seed) {
-  at::Tensor tensor = at::empty(shape, at::kFloat);
-  RandomNumbers random(seed);
-  auto* value = tensor.mutable_data_ptr<float>();
-  for (std::int64_t i = 0; i < tensor.numel(); ++i) value[i] = static_cast<float>(random.normal());
-  return tensor;
-}
+using vitascope::train::tests::normal_tensor;
 
 /// Whether two tensors differ by rounding only.
 inline void expect_close(const at::Tensor& got, const at::Tensor& expected, double absolute) {
