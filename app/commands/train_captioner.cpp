@@ -201,7 +201,7 @@ log.jsonl, an event file for TensorBoard and checkpoints/. Ctrl-C or SIGTERM fin
 exit with 130; SIGUSR1 saves and goes on; --resume continues bit by bit.
 
 Examples:
-  vitascope train-captioner --data captions.json --encoder efficientnet_lite0.pth --output run
+  vitascope train-captioner --data captions.json --encoder build/models/efficientnet-lite0 --output run
   vitascope train-captioner --data Flickr8k.token.txt --encoder resnet101.pth --output run --attention-type hard)";
 
 }  // namespace
