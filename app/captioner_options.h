@@ -56,8 +56,10 @@ void check_captioner_options(const CaptionerOptions& options);
 caption::DecoderConfig decoder_config(const CaptionerOptions& options, std::int64_t vocabulary,
                                       std::int64_t annotation_width);
 
+/// How the encoder is opened.
 caption::EncoderOptions encoder_options(const CaptionerOptions& options);
 
+/// How the decoder learns.
 caption::CaptionLearning caption_learning(const CaptionerOptions& options);
 
 /// \param batches of an epoch

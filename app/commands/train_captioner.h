@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+/// \file
+/// `vitascope train-captioner`: teaches a decoder to caption photos.
 namespace vitascope::app {
 
 /// Declares `vitascope train-captioner`: teaches a decoder to caption photos.
