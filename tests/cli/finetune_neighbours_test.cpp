@@ -76,9 +76,9 @@ TEST(FinetuneNeighbours, MapsSayWhereAVoteCameFrom) {
   const std::string run = folder / "run";
   ASSERT_EQ(run_program(command(table(folder), run, {"--quiet"})).status, 0);
   for (const char* method : {"relevance", "gradcam", "legrad"}) {
-    const std::string map = folder / std::string(method) + ".npy";
+    const std::string map = folder / std::string(method) + ".png";
     const Finished finished = run_program({"attend", golden("images/rgb.png"), "--model", run,
-                                           "--method", method, "--save-map", map, "--quiet"});
+                                           "--method", method, "--output", map, "--quiet"});
     EXPECT_EQ(finished.status, 0) << finished.err;
     EXPECT_TRUE(std::filesystem::exists(map)) << method;
   }
