@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <tuple>
 
 #include "app/drawing/write_picture.h"
@@ -12,8 +11,6 @@
 
 namespace vitascope::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// "2,98": percentiles.
 /// \throws UsageError

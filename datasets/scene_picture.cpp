@@ -128,8 +128,8 @@ void draw_object(image::Picture& picture, const SceneObject& object, FineMask& m
       if (part == 0) continue;
       std::uint8_t* pixel = &picture.rgb[(static_cast<std::size_t>(y) * width + x) * 3];
       for (std::size_t channel = 0; channel < 3; ++channel) {
-        pixel[channel] =
-            static_cast<std::uint8_t>(std::lerp(pixel[channel], object.rgb[channel], part) + 0.5);
+        const double value = std::lerp(pixel[channel], object.rgb[channel], part);
+        pixel[channel] = static_cast<std::uint8_t>(std::lround(value));
       }
     }
   }

@@ -144,9 +144,9 @@ void place_several(RandomNumbers& random, std::vector<SceneObject>& objects) {
   const std::vector<std::int64_t> quarters = random.permutation(4);
   for (std::size_t i = 0; i < objects.size(); ++i) {
     const double free = (kQuarter - objects[i].width - kGap) / 2;
-    const auto quarter = static_cast<int>(quarters[i]);
-    objects[i].x = kQuarter * (quarter % 2 + 0.5) + between(random, -free, free);
-    objects[i].y = kQuarter * (quarter / 2 + 0.5) + between(random, -free, free);
+    const std::int64_t column = quarters[i] % 2, row = quarters[i] / 2;
+    objects[i].x = kQuarter * (static_cast<double>(column) + 0.5) + between(random, -free, free);
+    objects[i].y = kQuarter * (static_cast<double>(row) + 0.5) + between(random, -free, free);
   }
 }
 
