@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "app/output.h"
 #include "datasets/sampling_order.h"
 #include "vit/caption/captioning.h"
+#include "vit/checksum.h"
 #include "vit/error.h"
 #include "vit/json_object.h"
 #include "vit/metrics/captions.h"
@@ -121,10 +121,8 @@ caption::Vocabulary vocabulary_of(const CaptionedImages& images, int min_count) 
 }
 
 std::string data_fingerprint(const CaptionedImages& images) {
-  uLong sum = ::crc32_z(0, nullptr, 0);
-  const auto add = [&](std::string_view text) {
-    sum = ::crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size());
-  };
+  std::uint32_t sum = 0;
+  const auto add = [&](std::string_view text) { sum = crc32_of(text, sum); };
   for (const datasets::CaptionedImage& photo : images.photos) {
     add(std::filesystem::path(photo.path).filename().string());
     add(datasets::split_name(photo.split));

@@ -1,13 +1,9 @@
 #include "app/encoded_run.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/InferenceMode.h>
 
 #include <utility>
 
-#include "app/interrupt.h"
-#include "app/output.h"
-#include "app/progress.h"
 #include "vit/error.h"
 
 namespace vitascope::app {
@@ -15,14 +11,23 @@ namespace {
 
 using datasets::Item;
 
-/// The annotations of those photos that were prepared, in their order.
-caption::Annotations encoded(const caption::Encoder& encoder, const std::vector<Item>& batch) {
+/// What is seen of the photos of a batch.
+struct EncodedBatch {
+  caption::Annotations annotations{};  ///< of those that were prepared, in their order
+  std::vector<std::int64_t> rows{};    ///< of each photo
+};
+
+EncodedBatch encoded(const caption::Encoder& encoder, const std::vector<Item>& batch) {
+  EncodedBatch result;
   std::vector<at::Tensor> pixels;
   pixels.reserve(batch.size());
+  result.rows.reserve(batch.size());
   for (const Item& item : batch) {
+    result.rows.push_back(std::ssize(pixels));
     if (item.prepared) pixels.push_back(item.prepared->pixels);
   }
-  return pixels.empty() ? caption::Annotations{} : encoder.annotate(at::stack(pixels));
+  if (!pixels.empty()) result.annotations = encoder.annotate(at::stack(pixels));
+  return result;
 }
 
 }  // namespace
@@ -33,38 +38,17 @@ RunReport encode_photos(const caption::Encoder& encoder, const std::vector<std::
   if (!image::output_size(encoder.specification())) {
     throw UsageError("photos would not all get one size: --input-size says which");
   }
-  datasets::LoaderOptions loading;
-  loading.threads = thread_count(run);
-  loading.decode = decode_options(options);
-  datasets::Loader loader(paths, encoder.specification(), loading);
-  const c10::InferenceMode inference;
-  const Interrupt interrupt;
-  Progress progress(paths.size(), run.quiet);
-  RunReport report{0, failed, false};
-  for (std::size_t seen = 0; seen < paths.size() && !report.interrupted;) {
-    const std::vector<Item> batch = loader.next(static_cast<std::size_t>(run.batch_size));
-    const caption::Annotations all = encoded(encoder, batch);
-    progress.clear();
-    std::int64_t row = 0;
-    for (const Item& item : batch) {
-      try {
-        if (!item.prepared) throw InputError(item.path, item.error);
-        if (!item.warning.empty() && !run.quiet) {
-          output::warning(item.path + ": " + item.warning);
-        }
-        use({item, {all.values.narrow(0, row++, 1), all.rows, all.columns}});
-        ++report.done;
-      } catch (const InputError& error) {
-        output::error(error.what());
-        ++report.failed;
-      }
-    }
-    seen += batch.size();
-    report.interrupted = interrupt.requested();
-    progress.show(seen);
-  }
-  progress.clear();
-  return report;
+  datasets::Loader loader(paths, encoder.specification(),
+                          loader_options(run, options, /*on_gpu=*/false));
+  EncodedBatch seen;
+  const PhotoLoop loop{
+      .compute = [&](const std::vector<Item>& batch) { seen = encoded(encoder, batch); },
+      .use =
+          [&](const Item& item, std::size_t i) {
+            const caption::Annotations& all = seen.annotations;
+            use({item, {all.values.narrow(0, seen.rows[i], 1), all.rows, all.columns}});
+          }};
+  return run_loop(loader, paths.size(), run, failed, loop);
 }
 
 }  // namespace vitascope::app

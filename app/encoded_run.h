@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
-#include "app/photo_run.h"
+#include "app/photo_loop.h"
 #include "vit/caption/encoder.h"
 
 /// \file
@@ -18,9 +17,7 @@ struct EncodedPhoto {
   caption::Annotations annotations;  ///< of a batch of 1
 };
 
-/// Runs the photos in batches and hands each to `use`, in the order of `paths`. A photo that fails,
-/// or for which `use` throws InputError, is reported on stderr, counted and skipped. SIGINT ends
-/// the run after the batch in hand.
+/// Runs the photos in batches and hands each to `use`, in the order of `paths`; \see run_loop.
 /// \param failed inputs that failed before, for the report
 /// \throws UsageError when photos would not all get one size
 RunReport encode_photos(const caption::Encoder& encoder, const std::vector<std::string>& paths,

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +19,7 @@
 #include "app/progress.h"
 #include "datasets/check.h"
 #include "datasets/split.h"
+#include "vit/checksum.h"
 #include "vit/error.h"
 #include "vit/metrics/classification.h"
 #include "vit/metrics/multi_label.h"
@@ -189,8 +189,7 @@ std::string data_fingerprint(const LabelledImages& images) {
         fmt::format("{} {} {}", std::filesystem::path(sample.path).filename().string(),
                     datasets::split_name(sample.split), sample.weight);
     for (const int label : sample.labels) text += fmt::format(" {}", label);
-    sum = static_cast<std::uint32_t>(
-        ::crc32_z(sum, reinterpret_cast<const Bytef*>(text.data()), text.size()));
+    sum = crc32_of(text, sum);
   }
   return fmt::format("{} photos {:08x}", images.samples.size(), sum);
 }

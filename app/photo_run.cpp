@@ -1,7 +1,6 @@
 #include "app/photo_run.h"
 
 #include <ATen/ATen.h>
-#include <c10/core/InferenceMode.h>
 
 #include <chrono>
 #include <map>
@@ -9,9 +8,6 @@
 #include <utility>
 
 #include "app/device.h"
-#include "app/interrupt.h"
-#include "app/output.h"
-#include "app/progress.h"
 #include "vit/error.h"
 #include "vit/model/patch_embedding.h"
 
@@ -97,16 +93,6 @@ class Runner {
   model::ForwardOptions forward_;
 };
 
-datasets::LoaderOptions loader_options(const RunOptions& run, const PhotoOptions& options,
-                                       bool on_gpu) {
-  datasets::LoaderOptions loader;
-  loader.threads = thread_count(run);
-  loader.ahead = std::max<std::size_t>(loader.ahead, 2 * static_cast<std::size_t>(run.batch_size));
-  loader.overlap = on_gpu;
-  loader.decode = decode_options(options);
-  return loader;
-}
-
 /// Fails before the first photo where no photo could ever fit.
 void check_input_size(const weights::Model& model) {
   const auto size = image::output_size(require_specification(model));
@@ -128,47 +114,25 @@ struct Run {
 };
 
 /// \param count of photos that the loader gives
-RunReport run_loaded(const Run& start, datasets::Loader& loader, std::size_t count,
+RunReport run_loaded(const Run& run, datasets::Loader& loader, std::size_t count,
                      const PhotoHooks& hooks) {
-  const RunOptions& run = start.options;
-  const c10::InferenceMode inference;
-  const Interrupt interrupt({SIGINT, SIGTERM});
-  const Runner runner(start.model, run, start.photos.tta == "flip");
-  Progress progress(count, run.quiet);
-  RunReport report{0, start.failed, false};
-  std::size_t seen = 0;
-  while (seen < count) {
-    std::vector<Item> batch = loader.next(static_cast<std::size_t>(run.batch_size));
-    runner.check(batch);
-    const BatchOutput output = runner.run(batch);
-    progress.clear();
-    for (std::size_t i = 0; i < batch.size(); ++i) {
-      const Item& item = batch[i];
-      try {
-        if (!item.prepared) throw InputError(item.path, item.error);
-        if (!item.warning.empty() && !run.quiet) {
-          output::warning(item.path + ": " + item.warning);
-        }
-        hooks.use({item, output.outputs[i], output.milliseconds[i]});
-        ++report.done;
-      } catch (const InputError& error) {
-        output::error(error.what());
-        ++report.failed;
-        if (hooks.failed) hooks.failed(item, error);
-      }
-    }
-    if (hooks.batch_done) hooks.batch_done();
-    seen += batch.size();
-    report.interrupted = interrupt.requested();
-    if (report.interrupted) break;
-    progress.show(seen);
-  }
-  return report;
+  const Runner runner(run.model, run.options, run.photos.tta == "flip");
+  BatchOutput output;
+  const PhotoLoop loop{.compute =
+                           [&](std::vector<Item>& batch) {
+                             runner.check(batch);
+                             output = runner.run(batch);
+                           },
+                       .use =
+                           [&](const Item& item, std::size_t i) {
+                             hooks.use({item, output.outputs[i], output.milliseconds[i]});
+                           },
+                       .failed = hooks.failed,
+                       .batch_done = hooks.batch_done};
+  return run_loop(loader, count, run.options, run.failed, loop);
 }
 
 }  // namespace
-
-int RunReport::exit_status() const { return interrupted ? 130 : failed > 0 ? 1 : 0; }
 
 RunReport run_photos(const weights::Model& model, const std::vector<std::string>& paths,
                      const RunOptions& run, const PhotoOptions& options, int failed,

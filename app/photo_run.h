@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
-#include "datasets/loader.h"
-#include "vit/error.h"
+#include "app/photo_loop.h"
 #include "vit/model/vision_transformer.h"
 
 /// \file
@@ -28,16 +26,6 @@ struct PhotoHooks {
   std::function<void(const datasets::Item&, const InputError&)> failed = {};
   /// After the photos of each batch.
   std::function<void()> batch_done = {};
-};
-
-/// How a run ended.
-struct RunReport {
-  std::size_t done = 0;
-  int failed = 0;
-  bool interrupted = false;
-
-  /// 0, 1 (some failed) or 130 (interrupted).
-  int exit_status() const;
 };
 
 /// Runs the photos in batches of equal tensor size and hands every result to `hooks.use`, in the

@@ -1,12 +1,11 @@
 #include "datasets/duplicates.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
 
+#include "vit/checksum.h"
 #include "vit/error.h"
 
 namespace vitascope::datasets {
@@ -44,10 +43,7 @@ bool equal(const LabelledImages& images, const Sample& a, const Sample& b) {
 
 }  // namespace
 
-Fingerprint fingerprint(Bytes content) {
-  const auto* bytes = reinterpret_cast<const Bytef*>(content.data());
-  return {content.size(), static_cast<std::uint32_t>(::crc32_z(0, bytes, content.size()))};
-}
+Fingerprint fingerprint(Bytes content) { return {content.size(), crc32_of(content)}; }
 
 Fingerprint fingerprint(const LabelledImages& images, const Sample& sample) {
   try {

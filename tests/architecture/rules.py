@@ -18,7 +18,7 @@ VIT_ORDER = {
     "root": 0, "image": 1, "model": 1, "metrics": 1, "weights": 2,
     "explain": 3, "train": 3, "quantize": 3, "caption": 4, "classifier": 5,
 }
-VIT_ROOT = {"error", "text", "json", "json_object", "file", "random_numbers"}
+VIT_ROOT = {"error", "text", "json", "json_object", "file", "checksum", "random_numbers"}
 
 TOP_LEVEL = {
     "CMakeLists.txt", "CMakePresets.json", "README.md", "LICENSE", ".clang-format", ".clang-tidy",

@@ -2,13 +2,13 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "vit/caption/decoder_weights.h"
+#include "vit/checksum.h"
 #include "vit/error.h"
 #include "vit/json_object.h"
 #include "vit/text.h"
@@ -30,12 +30,8 @@ constexpr int kLongestEdge = 1 << 14;
 std::string in(const std::string& folder, const char* file) { return folder + "/" + file; }
 
 std::string checksum_of(const std::vector<std::string>& files) {
-  uLong sum = ::crc32_z(0, nullptr, 0);
-  for (const std::string& file : files) {
-    const auto mapped = MappedFile::open(file);
-    sum = ::crc32_z(sum, reinterpret_cast<const Bytef*>(mapped->bytes().data()),
-                    mapped->bytes().size());
-  }
+  std::uint32_t sum = 0;
+  for (const std::string& file : files) sum = crc32_of(MappedFile::open(file)->bytes(), sum);
   return fmt::format("{:08x}", sum);
 }
 

@@ -1,7 +1,7 @@
-#include <zlib.h>
 
 #include <algorithm>
 
+#include "vit/checksum.h"
 #include "vit/image/byte_reader.h"
 #include "vit/image/format_headers.h"
 
@@ -115,8 +115,7 @@ std::vector<std::byte> essential_png(Bytes file, const std::string& path) {
                            chunk.type) == 0)
       continue;
     const Bytes checked = reader.part(at + 4, 4 + chunk.data.size());
-    const auto sum = ::crc32_z(0, reinterpret_cast<const Bytef*>(checked.data()), checked.size());
-    if (sum != reader.u32_big(at + 8 + chunk.data.size()))
+    if (crc32_of(checked) != reader.u32_big(at + 8 + chunk.data.size()))
       reader.fail(at, fmt::format("the checksum of its {} chunk is wrong", chunk.type));
     const Bytes whole = reader.part(at, 12 + chunk.data.size());
     kept.insert(kept.end(), whole.begin(), whole.end());

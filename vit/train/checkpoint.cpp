@@ -2,12 +2,12 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
+#include "vit/checksum.h"
 #include "vit/error.h"
 #include "vit/text.h"
 #include "vit/weights/safetensors.h"
@@ -30,18 +30,12 @@ std::string part_of(const std::string& name) {
   return name.starts_with(kTexts) ? name : name.substr(0, name.find('/'));
 }
 
-std::uint32_t add_to_sum(std::uint32_t sum, Bytes bytes) {
-  if (bytes.empty()) return sum;  // zlib begins anew where there are no bytes
-  return static_cast<std::uint32_t>(
-      ::crc32_z(sum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
-
 /// Names, types and shapes count too: the header that holds them can be damaged as well.
 std::uint32_t add_to_sum(std::uint32_t sum, const std::string& name, weights::DType dtype,
                          const std::vector<std::int64_t>& shape, Bytes bytes) {
   std::string description = fmt::format("{} {}", name, weights::dtype_name(dtype));
   for (const std::int64_t size : shape) description += fmt::format(" {}", size);
-  return add_to_sum(add_to_sum(sum, std::as_bytes(std::span(description))), bytes);
+  return crc32_of(bytes, crc32_of(description, sum));
 }
 
 Bytes bytes_of(const at::Tensor& contiguous) {

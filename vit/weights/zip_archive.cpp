@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "vit/checksum.h"
 #include "vit/error.h"
 #include "vit/text.h"
 #include "vit/weights/little_endian.h"
@@ -275,8 +276,7 @@ ZipArchive::Content ZipArchive::read(const Entry& entry) const {
                     "states",
                     entry.size));
   }
-  const auto* data = reinterpret_cast<const Bytef*>(content->data());
-  if (::crc32_z(0, data, content->size()) != entry.crc32) {
+  if (crc32_of(*content) != entry.crc32) {
     throw fault("is damaged: its checksum differs from the directory's");
   }
   return {*content, content};
