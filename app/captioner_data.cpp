@@ -193,15 +193,15 @@ std::optional<train::Batch> CaptionerData::next() {
   if (position_ >= captions_.size()) {
     position_ = 0;
     ++epoch_;
+    order_.clear();
     return std::nullopt;
   }
-  const std::vector<std::size_t> order =
-      datasets::epoch_order(captions_.size(), options_.seed, epoch_);
+  if (order_.empty()) order_ = datasets::epoch_order(captions_.size(), options_.seed, epoch_);
   const std::size_t end =
       std::min(position_ + static_cast<std::size_t>(options_.run.batch_size), captions_.size());
   std::vector<const Told*> together;
   together.reserve(end - position_);
-  for (; position_ < end; ++position_) together.push_back(&captions_[order[position_]]);
+  for (; position_ < end; ++position_) together.push_back(&captions_[order_[position_]]);
   return batch_of(together);
 }
 
@@ -279,6 +279,7 @@ void CaptionerData::restore(const datasets::LoaderState& state) {
   const JsonObject place(json, "checkpoint");
   epoch_ = static_cast<std::uint64_t>(place.integer("epoch", 0, 1 << 30));
   position_ = static_cast<std::size_t>(place.integer("position", 0, 1 << 30));
+  order_.clear();
 }
 
 }  // namespace vitascope::app

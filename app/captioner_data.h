@@ -87,7 +87,8 @@ class CaptionerData {
   std::vector<HeldOut> held_out_;
   mutable metrics::WordNumbers words_;
   std::uint64_t epoch_ = 0;
-  std::size_t position_ = 0;
+  std::size_t position_ = 0;          ///< in the epoch
+  std::vector<std::size_t> order_{};  ///< of the epoch; empty: not asked for yet
 };
 
 }  // namespace vitascope::app

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -17,12 +16,12 @@
 #include "app/finetune_options.h"
 #include "app/fixed_recipe.h"
 #include "app/head_run.h"
-#include "app/interrupt.h"
 #include "app/measure.h"
 #include "app/output.h"
 #include "app/process_place.h"
 #include "app/recipe.h"
 #include "app/run_folder.h"
+#include "app/run_state.h"
 #include "app/supervisor.h"
 #include "app/training_report.h"
 #include "datasets/split.h"
@@ -93,7 +92,9 @@ class Run {
       : options_(options),
         recipe_(std::move(beginning.recipe)),
         images_(std::move(beginning.images)),
-        fingerprint_(data_fingerprint(*images_)),
+        identity_{.names = nlohmann::json(images_->classes).dump(),
+                  .data = data_fingerprint(*images_),
+                  .recipe = fixed_recipe(recipe_)},
         model_(std::move(beginning.model)),
         folder_(std::move(beginning.folder)),
         group_(group),
@@ -104,7 +105,7 @@ class Run {
     report_.emplace(TrainingSubject{.options = options,
                                     .changed = std::move(beginning.changed),
                                     .images = images_,
-                                    .fingerprint = fingerprint_,
+                                    .fingerprint = identity_.data,
                                     .folder = folder_->path()});
   }
 
@@ -163,10 +164,7 @@ class Run {
       answers_ = std::move(validation.answers);
       return validation.metrics;
     };
-    hooks.request = [this] {
-      if (interrupt_.requested()) return train::Request::stop;
-      return save_signal_.take() ? train::Request::save : train::Request::none;
-    };
+    hooks.request = [this] { return signals_.request(); };
     hooks.on_step = [this](const train::StepReport& report) {
       if (report_) report_->progress().step(report);
     };
@@ -174,13 +172,7 @@ class Run {
     if (!folder_) return hooks;
     hooks.on_epoch = [this](const train::EpochReport& report) { finish_epoch(report); };
     hooks.save = [this](train::Checkpoint checkpoint, std::int64_t step) {
-      const datasets::LoaderState loader = data_.state();
-      checkpoint.texts["loader"] = nlohmann::json{{"name", loader.name}}.dump();
-      checkpoint.texts["loader position"] = loader.bytes;
-      checkpoint.texts["recipe"] = fixed_recipe(recipe_);
-      checkpoint.texts["labels"] = nlohmann::json(images_->classes).dump();
-      checkpoint.texts["data"] = fingerprint_;
-      checkpoint.texts["program"] = VITASCOPE_VERSION;
+      complete_checkpoint(checkpoint, identity_, data_.state());
       folder_->save(checkpoint, step);
       report_->progress().saved();
     };
@@ -195,7 +187,7 @@ class Run {
   /// All processes see the same photos and go on at the first one's place among them; the trainer
   /// does the same with its state.
   void take_along() {
-    if (group_->broadcast(fingerprint_) != fingerprint_) {
+    if (group_->broadcast(identity_.data) != identity_.data) {
       throw UsageError(printable(options_.data) +
                        ": the photos are not those that the first process sees");
     }
@@ -206,28 +198,11 @@ class Run {
   }
 
   void go_on() {
-    std::optional<train::Checkpoint> checkpoint;
-    if (options_.resume) checkpoint = folder_->checkpoint();
-    if (options_.resume && !checkpoint && !options_.run.quiet) {
-      output::note(printable(folder_->path()) + " has no checkpoint yet: the run begins anew");
-    }
-    if (checkpoint) {
-      if (checkpoint->text("labels") != nlohmann::json(images_->classes).dump()) {
-        throw UsageError("--resume: the classes of the data are not those that the run learned");
-      }
-      if (checkpoint->text("data") != fingerprint_) {
-        throw UsageError(
-            "--resume: the photos, their labels or their split are not those of the "
-            "run: expected the same data");
-      }
-      require_same_recipe(checkpoint->text("recipe"), fixed_recipe(recipe_));
+    const bool quiet = options_.run.quiet;
+    if (const auto checkpoint = resumed_checkpoint(*folder_, identity_, options_.resume, quiet)) {
       trainer_.restore(*checkpoint);
-      data_.restore({nlohmann::json::parse(checkpoint->text("loader")).at("name"),
-                     checkpoint->text("loader position")});
-      if (!options_.run.quiet) {
-        output::note(fmt::format("goes on in epoch {} after step {}", trainer_.epoch() + 1,
-                                 trainer_.step()));
-      }
+      data_.restore(place_of(*checkpoint));
+      if (!quiet) note_resumed(trainer_);
     }
     report_->progress().begin(trainer_.epoch(), photos_of_epoch());
     folder_->write_recipe(recipe_);
@@ -245,7 +220,7 @@ class Run {
   bool checked() {
     bool goes_on = true;
     if (folder_ && trainer_.step() == 0) {
-      goes_on = check_photos(options_, *images_, [this] { return interrupt_.requested(); });
+      goes_on = check_photos(options_, *images_, [this] { return signals_.stop_requested(); });
     }
     return group_ == nullptr ? goes_on : group_->broadcast(goes_on ? "on" : "") == "on";
   }
@@ -299,10 +274,9 @@ class Run {
 
   const FinetuneOptions& options_;
   std::string recipe_;
-  Interrupt interrupt_{{SIGINT, SIGTERM}};
-  SaveSignal save_signal_;
+  TrainingSignals signals_;
   std::shared_ptr<const datasets::LabelledImages> images_;
-  std::string fingerprint_;
+  RunIdentity identity_;
   weights::Model model_;
   std::optional<RunFolder> folder_;  ///< of the first process
   train::ProcessGroup* group_;       ///< null: this process alone

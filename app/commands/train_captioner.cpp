@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <csignal>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,11 +11,11 @@
 #include "app/captioner_data.h"
 #include "app/captioner_options.h"
 #include "app/fixed_recipe.h"
-#include "app/interrupt.h"
 #include "app/model_use.h"
 #include "app/output.h"
 #include "app/recipe.h"
 #include "app/run_folder.h"
+#include "app/run_state.h"
 #include "app/training_progress.h"
 #include "datasets/captions.h"
 #include "vit/caption/captioner.h"
@@ -56,8 +55,12 @@ class CaptionerRun {
       : options_(options),
         recipe_(std::move(recipe)),
         folder_(folder),
-        fingerprint_(data_fingerprint(images)),
         captioner_(std::move(start)),
+        identity_{.names = captioner_.vocabulary.to_json().dump(),
+                  .data = data_fingerprint(images),
+                  .recipe = fixed_recipe(recipe_),
+                  .names_are = "words",
+                  .photos_have = "captions"},
         data_(images, std::move(features), captioner_.vocabulary, options),
         learner_(captioner_.decoder, captioner_.rows, captioner_.columns,
                  caption_learning(options)),
@@ -84,20 +87,11 @@ class CaptionerRun {
       progress_.validating(0);
       return data_.validate(learner_.decoder_with(weights));
     };
-    hooks.request = [this] {
-      if (interrupt_.requested()) return train::Request::stop;
-      return save_signal_.take() ? train::Request::save : train::Request::none;
-    };
+    hooks.request = [this] { return signals_.request(); };
     hooks.on_step = [this](const train::StepReport& report) { progress_.step(report); };
     hooks.on_epoch = [this](const train::EpochReport& report) { finish_epoch(report); };
     hooks.save = [this](train::Checkpoint checkpoint, std::int64_t step) {
-      const datasets::LoaderState place = data_.state();
-      checkpoint.texts["loader"] = place.name;
-      checkpoint.texts["loader position"] = place.bytes;
-      checkpoint.texts["recipe"] = fixed_recipe(recipe_);
-      checkpoint.texts["data"] = fingerprint_;
-      checkpoint.texts["vocabulary"] = captioner_.vocabulary.to_json().dump();
-      checkpoint.texts["program"] = VITASCOPE_VERSION;
+      complete_checkpoint(checkpoint, identity_, data_.state());
       folder_.save(checkpoint, step);
       progress_.saved();
     };
@@ -105,25 +99,11 @@ class CaptionerRun {
   }
 
   void go_on() {
-    std::optional<train::Checkpoint> checkpoint;
-    if (options_.resume) checkpoint = folder_.checkpoint();
-    if (options_.resume && !checkpoint && !options_.run.quiet) {
-      output::note(printable(folder_.path()) + " has no checkpoint yet: the run begins anew");
-    }
-    if (checkpoint) {
-      if (checkpoint->text("data") != fingerprint_ ||
-          checkpoint->text("vocabulary") != captioner_.vocabulary.to_json().dump()) {
-        throw UsageError(
-            "--resume: the photos, their captions or their split are not those of the run: "
-            "expected the same data");
-      }
-      require_same_recipe(checkpoint->text("recipe"), fixed_recipe(recipe_));
+    const bool quiet = options_.run.quiet;
+    if (const auto checkpoint = resumed_checkpoint(folder_, identity_, options_.resume, quiet)) {
       trainer_.restore(*checkpoint);
-      data_.restore({checkpoint->text("loader"), checkpoint->text("loader position")});
-      if (!options_.run.quiet) {
-        output::note(fmt::format("goes on in epoch {} after step {}", trainer_.epoch() + 1,
-                                 trainer_.step()));
-      }
+      data_.restore(place_of(*checkpoint));
+      if (!quiet) note_resumed(trainer_);
     }
     const std::int64_t of_epoch = trainer_.step() - trainer_.epoch() * data_.batches();
     progress_.begin(trainer_.epoch(), of_epoch * options_.run.batch_size);
@@ -159,10 +139,9 @@ class CaptionerRun {
   const CaptionerOptions& options_;
   std::string recipe_;
   const RunFolder& folder_;
-  Interrupt interrupt_{{SIGINT, SIGTERM}};
-  SaveSignal save_signal_;
-  std::string fingerprint_;
+  TrainingSignals signals_;
   caption::Captioner captioner_;
+  RunIdentity identity_;
   CaptionerData data_;
   caption::CaptionLearner learner_;
   train::Trainer trainer_;

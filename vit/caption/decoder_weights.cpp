@@ -9,18 +9,10 @@
 
 #include "vit/error.h"
 #include "vit/text.h"
+#include "vit/train/initial_weights.h"
 
 namespace vitascope::caption {
 namespace {
-
-at::Tensor normal(const std::vector<std::int64_t>& shape, double deviation, RandomNumbers& random) {
-  at::Tensor values = at::empty(shape, at::kFloat);
-  auto* value = values.mutable_data_ptr<float>();
-  for (std::int64_t i = 0; i < values.numel(); ++i) {
-    value[i] = static_cast<float>(deviation * random.normal());
-  }
-  return values;
-}
 
 /// The last part of a name: "weight" of "layers.0.norm1.weight".
 std::string_view ending(std::string_view name) {
@@ -34,11 +26,12 @@ at::Tensor initial_values(const Slot& slot, RandomNumbers& random) {
   if (slot.shape.size() == 2) {
     const auto inputs = static_cast<double>(slot.shape[1]);
     const bool words = slot.name == "embedding.weight";
-    return normal(slot.shape, std::sqrt(words ? 1 / inputs : 2 / (inputs + outputs)), random);
+    return train::normal_weights(slot.shape, std::sqrt(words ? 1 / inputs : 2 / (inputs + outputs)),
+                                 random);
   }
   // Single vectors that a product is taken with: v, v_a, v_p, v_row, v_col, and the gate's w.
   if (last.starts_with('v') || last == "w") {
-    return normal(slot.shape, std::sqrt(1 / outputs), random);
+    return train::normal_weights(slot.shape, std::sqrt(1 / outputs), random);
   }
   if (last == "weight") return at::ones(slot.shape, at::kFloat);  // of a norm
   at::Tensor bias = at::zeros(slot.shape, at::kFloat);

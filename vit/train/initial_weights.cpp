@@ -63,4 +63,13 @@ model::VisionTransformer initial_network(const model::Config& config, RandomNumb
   return network;
 }
 
+at::Tensor normal_weights(at::IntArrayRef shape, double deviation, RandomNumbers& random) {
+  at::Tensor values = at::empty(shape, at::kFloat);
+  float* value = values.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    value[i] = static_cast<float>(deviation * random.normal());
+  }
+  return values;
+}
+
 }  // namespace vitascope::train

@@ -18,4 +18,7 @@ namespace vitascope::train {
 ///         fit its width
 model::VisionTransformer initial_network(const model::Config& config, RandomNumbers& random);
 
+/// float32 of the normal distribution with mean 0.
+at::Tensor normal_weights(at::IntArrayRef shape, double deviation, RandomNumbers& random);
+
 }  // namespace vitascope::train

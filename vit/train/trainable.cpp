@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "vit/train/initial_weights.h"
+
 namespace vitascope::train {
 namespace {
 
@@ -14,15 +16,6 @@ constexpr double kHeadDeviation = 0.01;
 /// DeiT distilled has two.
 bool in_head(std::string_view name) {
   return name.starts_with("head.") || name.starts_with("head_dist.");
-}
-
-at::Tensor normal_numbers(at::IntArrayRef shape, double deviation, RandomNumbers& random) {
-  at::Tensor values = at::empty(shape, at::kFloat);
-  float* value = values.mutable_data_ptr<float>();
-  for (std::int64_t i = 0; i < values.numel(); ++i) {
-    value[i] = static_cast<float>(deviation * random.normal());
-  }
-  return values;
 }
 
 }  // namespace
@@ -78,7 +71,7 @@ model::VisionTransformer with_new_head(const model::VisionTransformer& network, 
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (!in_head(slots[i].first)) continue;
     *slots[i].second = shapes[i].shape.size() > 1
-                           ? normal_numbers(shapes[i].shape, kHeadDeviation, random)
+                           ? normal_weights(shapes[i].shape, kHeadDeviation, random)
                            : at::zeros(shapes[i].shape, at::kFloat);
   }
   return changed;
