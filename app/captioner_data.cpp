@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
+#include "app/cached_features.h"
 #include "app/encoded_run.h"
-#include "app/feature_cache.h"
-#include "app/output.h"
 #include "datasets/sampling_order.h"
 #include "vit/caption/captioning.h"
 #include "vit/checksum.h"
@@ -28,6 +28,7 @@ using datasets::CaptionedImages;
 using datasets::Split;
 
 constexpr const char* kLoader = "captions";
+constexpr int kEncoded = 8;            // photos that go through the encoder side by side
 constexpr std::size_t kTogether = 32;  // photos, or captions, that are validated side by side
 
 /// The photos as the cache knows them.
@@ -62,53 +63,39 @@ PhotoFeatures photo_features(const caption::Encoder& encoder,
                              const caption::EncoderReference& reference,
                              const CaptionedImages& images, const CaptionerOptions& options) {
   const datasets::LabelledImages samples = as_samples(images);
-  const std::string input =
-      reference.input ? fmt::format("{}x{}", reference.input->width, reference.input->height) : "";
-  const std::string key =
-      fmt::format("{} {} {} {}", reference.name, reference.checksum, reference.stride, input);
-  std::optional<FeatureCache> cache;
-  if (options.cache == "disk") {
-    cache.emplace(options.output + "/features.safetensors", key);
-    if (!cache->note().empty()) output::warning(cache->note());
-  }
-  PhotoFeatures result;
-  std::vector<at::Tensor> rows(images.photos.size());
-  std::vector<std::string> keys(rows.size()), paths;
-  std::vector<std::size_t> missing;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    keys[i] = cache ? photo_key(samples, samples.samples[i]) : "";
-    const auto found = cache ? cache->find(keys[i]) : std::nullopt;
-    if (found) {
-      rows[i] = found->view({-1, encoder.channels()}).clone();
-    } else {
-      missing.push_back(i);
-      paths.push_back(images.photos[i].path);
-    }
-  }
-  const image::Size size = *image::output_size(encoder.specification());
+  const std::string key = fmt::format("{} {} {} {}", reference.name, reference.checksum,
+                                      reference.stride, specification_key(encoder.specification()));
+  CachedFeatures features(options.cache == "disk" ? options.output + "/features.safetensors" : "",
+                          key);
+  std::vector<std::size_t> all(samples.samples.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const std::vector<std::size_t> missing = features.look_up(samples, all);
+  std::vector<std::string> paths;
+  paths.reserve(missing.size());
+  for (const std::size_t i : missing) paths.push_back(images.photos[i].path);
   PhotoOptions photos;
   photos.allow_truncated = options.allow_truncated;
   photos.max_pixels = options.max_pixels;
   RunOptions run = options.run;
-  run.batch_size = 8;
-  const auto use = [&](const EncodedPhoto& photo) {
-    const std::size_t i = missing[photo.photo.index];
-    rows[i] = photo.annotations.values[0].to(at::kFloat).cpu().clone();
-    if (cache) cache->add(keys[i], rows[i].flatten());
-  };
-  const RunReport report = encode_photos(encoder, paths, run, photos, 0, use);
-  if (cache) cache->save();
-  result.interrupted = report.interrupted;
-  result.rows = size.height / encoder.stride();
-  result.columns = size.width / encoder.stride();
-  std::vector<at::Tensor> there;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].defined()) continue;
-    there.push_back(std::move(rows[i]));
-    result.photos.push_back(i);
+  run.batch_size = kEncoded;
+  RunReport report;
+  try {
+    report = encode_photos(encoder, paths, run, photos, 0, [&](const EncodedPhoto& photo) {
+      features.set(missing[photo.photo.index], photo.annotations.values);
+    });
+  } catch (...) {
+    features.save();  // what was seen before the failure is kept
+    throw;
   }
-  if (!there.empty()) result.values = at::stack(there);
-  return result;
+  features.save();
+  const image::Size size = *image::output_size(encoder.specification());
+  auto [values, positions] = features.all();
+  if (!positions.empty()) values = values.view({values.size(0), -1, encoder.channels()});
+  return {.values = std::move(values),
+          .rows = size.height / encoder.stride(),
+          .columns = size.width / encoder.stride(),
+          .photos = std::move(positions),
+          .interrupted = report.interrupted};
 }
 
 caption::Vocabulary vocabulary_of(const CaptionedImages& images, int min_count) {

@@ -31,14 +31,14 @@ std::string configuration_key(const model::Config& config) {
       static_cast<int>(config.activation), config.norm_epsilon, static_cast<int>(config.pooling));
 }
 
+}  // namespace
+
 std::string specification_key(const image::Specification& specification) {
   return fmt::format("{}, {}, {}, {} {} {}, {} {} {}", image::describe(specification),
                      static_cast<int>(specification.crop_offset), specification.rescale_factor,
                      specification.mean[0], specification.mean[1], specification.mean[2],
                      specification.std[0], specification.std[1], specification.std[2]);
 }
-
-}  // namespace
 
 std::string feature_key(const weights::Model& model, at::ScalarType precision) {
   model::VisionTransformer network = model.network;  // shares the tensors

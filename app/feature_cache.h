@@ -10,6 +10,7 @@
 
 #include "app/saved_rows.h"
 #include "datasets/labelled_images.h"
+#include "vit/image/specification.h"
 #include "vit/weights/model_directory.h"
 
 /// \file
@@ -21,6 +22,9 @@ namespace vitascope::app {
 /// \param model     with plain weights, not packed
 /// \param precision that features are computed in
 std::string feature_key(const weights::Model& model, at::ScalarType precision);
+
+/// All of a specification that features depend on.
+std::string specification_key(const image::Specification& specification);
 
 /// Which picture it is: path, size and time of its last change; of a picture in memory a CRC-32.
 /// Empty when the file can't be looked at.
