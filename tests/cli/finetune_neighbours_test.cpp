@@ -2,24 +2,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/run_program.h"
-#include "tests/golden.h"
+#include "tests/cli/two_classes.h"
 
 namespace vitascope::tests {
 namespace {
 
 using testing::HasSubstr;
-
-/// Two classes; four photos of each are kept, two are for validation.
-std::string table(const TemporaryFolder& folder) {
-  std::string text = "path,label,split\n";
-  for (int i = 0; i < 6; ++i) {
-    const char* split = i < 4 ? "train" : "val";
-    text += golden("images/rgb.png") + ",red cat," + split + "\n";
-    text += golden("images/gray.jpg") + ",grey cup," + split + "\n";
-  }
-  return folder.write("labels.csv", text);
-}
 
 std::vector<std::string> command(const std::string& data, const std::string& output,
                                  std::vector<std::string> more = {}) {
@@ -48,7 +36,7 @@ nlohmann::json answer(std::vector<std::string> arguments) {
 
 TEST(FinetuneNeighbours, TheRunOpensAsTheModel) {
   const TemporaryFolder folder;
-  const std::string data = table(folder);
+  const std::string data = two_classes(folder);
   const std::string run = folder / "run";
   const Finished finished = run_program(command(data, run));
   ASSERT_EQ(finished.status, 0) << finished.err;
@@ -74,7 +62,7 @@ TEST(FinetuneNeighbours, TheRunOpensAsTheModel) {
 TEST(FinetuneNeighbours, MapsSayWhereAVoteCameFrom) {
   const TemporaryFolder folder;
   const std::string run = folder / "run";
-  ASSERT_EQ(run_program(command(table(folder), run, {"--quiet"})).status, 0);
+  ASSERT_EQ(run_program(command(two_classes(folder), run, {"--quiet"})).status, 0);
   for (const char* method : {"relevance", "gradcam", "legrad"}) {
     const std::string map = folder / std::string(method) + ".png";
     const Finished finished = run_program({"attend", golden("images/rgb.png"), "--model", run,
@@ -86,7 +74,7 @@ TEST(FinetuneNeighbours, MapsSayWhereAVoteCameFrom) {
 
 TEST(FinetuneNeighbours, GoesOnWithItsFeaturesAndAsAModelToLearnFrom) {
   const TemporaryFolder folder;
-  const std::string data = table(folder);
+  const std::string data = two_classes(folder);
   const std::string run = folder / "run";
   ASSERT_EQ(run_program(command(data, run)).status, 0);
   const Finished again =
@@ -108,7 +96,7 @@ TEST(FinetuneNeighbours, GoesOnWithItsFeaturesAndAsAModelToLearnFrom) {
 
 TEST(FinetuneNeighbours, BadInputIsOneLine) {
   const TemporaryFolder folder;
-  const std::string data = table(folder);
+  const std::string data = two_classes(folder);
   const std::string several = folder.write(
       "several.jsonl", R"({"path": ")" + golden("images/rgb.png") + R"(", "labels": ["a", "b"]})" +
                            "\n" + R"({"path": ")" + golden("images/gray.jpg") +

@@ -4,24 +4,12 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli/run_program.h"
-#include "tests/golden.h"
+#include "tests/cli/two_classes.h"
 
 namespace vitascope::tests {
 namespace {
 
 using testing::HasSubstr;
-
-/// Two classes of a few photos, two of each for validation.
-std::string table(const TemporaryFolder& folder) {
-  std::string text = "path,label,split\n";
-  for (int i = 0; i < 6; ++i) {
-    const char* split = i < 4 ? "train" : "val";
-    text += golden("images/rgb.png") + ",red cat," + split + "\n";
-    text += golden("images/gray.jpg") + ",grey cup," + split + "\n";
-  }
-  return folder.write("labels.csv", text);
-}
 
 std::vector<std::string> command(const std::string& data, const std::string& output,
                                  std::vector<std::string> more = {}) {
@@ -38,7 +26,7 @@ TEST(Finetune, TheRunOpensAsTheModel) {
     const TemporaryFolder folder;
     const std::string run = folder / "run";
     const Finished finished =
-        run_program(command(table(folder), run, {"--method", method, "--seed", "3"}));
+        run_program(command(two_classes(folder), run, {"--method", method, "--seed", "3"}));
     ASSERT_EQ(finished.status, 0) << finished.err;
     EXPECT_THAT(finished.out, HasSubstr("red cat"));
     EXPECT_THAT(finished.out, HasSubstr("epoch 4/4"));
@@ -74,7 +62,7 @@ class FinetuneInterrupted : public testing::TestWithParam<int> {};
 
 TEST_P(FinetuneInterrupted, GoesOnBitByBit) {
   const TemporaryFolder folder;
-  const std::string data = table(folder);
+  const std::string data = two_classes(folder);
   const std::vector<std::string> more{"--ema",       "0.9", "--mixup",   "0.2",
                                       "--drop-path", "0.1", "--dropout", "0.1"};
   ASSERT_EQ(run_program(command(data, folder / "straight", more)).status, 0);
@@ -113,14 +101,14 @@ INSTANTIATE_TEST_SUITE_P(Signals, FinetuneInterrupted, testing::Values(SIGTERM, 
 TEST(Finetune, ResumeWithoutACheckpointBeginsAndSaysSo) {
   const TemporaryFolder folder;
   const Finished finished =
-      run_program(command(table(folder), folder / "run", {"--resume", "--epochs", "1"}));
+      run_program(command(two_classes(folder), folder / "run", {"--resume", "--epochs", "1"}));
   EXPECT_EQ(finished.status, 0) << finished.err;
   EXPECT_THAT(finished.err, HasSubstr("has no checkpoint yet"));
 }
 
 TEST(Finetune, BadInputIsOneLine) {
   const TemporaryFolder folder;
-  const std::string data = table(folder);
+  const std::string data = two_classes(folder);
   const std::string one =
       folder.write("one.csv", "path,label\n" + golden("images/rgb.png") + ",a\n");
   folder.write("full/file", "somebody's work");
@@ -150,7 +138,7 @@ TEST(Finetune, BadInputIsOneLine) {
 
 TEST(Finetune, AHeadOnFrozenFeatures) {
   const TemporaryFolder folder;
-  const std::string data = table(folder);
+  const std::string data = two_classes(folder);
   const std::string run = folder / "run";
   std::vector<std::string> arguments{"finetune", "--model",  golden("models/hf-vit"),
                                      "--data",   data,       "--output",
@@ -197,7 +185,7 @@ TEST(Finetune, BrokenPhotosAreFoundBeforehand) {
   const TemporaryFolder folder;
   const std::string broken = golden("images/bad/truncated.jpg");
   const std::string data =
-      folder.write("labels.csv", file_text(table(folder)) + broken + ",red cat,train\n");
+      folder.write("labels.csv", file_text(two_classes(folder)) + broken + ",red cat,train\n");
   const Finished refused = run_program(command(data, folder / "refused"));
   EXPECT_EQ(refused.status, 3);
   EXPECT_THAT(refused.err, HasSubstr("truncated.jpg"));
@@ -219,7 +207,7 @@ TEST(Finetune, BrokenPhotosAreFoundBeforehand) {
 TEST(Finetune, AnAdapterIsAsGoodAsTheMergedModel) {
   const TemporaryFolder folder;
   const std::string run = folder / "run";
-  ASSERT_EQ(run_program(command(table(folder), run, {"--method", "lora"})).status, 0);
+  ASSERT_EQ(run_program(command(two_classes(folder), run, {"--method", "lora"})).status, 0);
   const auto predictions = [&](std::vector<std::string> model) {
     std::vector<std::string> arguments{"classify", "--format", "json", "--quiet"};
     for (int i = 0; i < 4; ++i) arguments.push_back(golden("images/rgb.png"));
