@@ -13,7 +13,8 @@
 namespace vitascope::app {
 namespace {
 
-constexpr image::Size kSize{1000, 460};  ///< of one chart
+constexpr image::Size kSize{1000, 460};    ///< of one chart
+constexpr const char* kCider = "cider_d";  ///< no share: has a chart of its own
 
 using Figure = std::function<double(const LogRow&)>;
 
@@ -62,13 +63,20 @@ drawing::Canvas draw_curves(const std::vector<LogRow>& rows, const drawing::Font
     for (const auto& [name, value] : row.validation) others.insert(name);
   }
   for (const std::string& name : others) {
-    if (name == "loss" || name == "accuracy") continue;
+    if (name == "loss" || name == "accuracy" || name == kCider) continue;
     right.series.push_back(series(name + ", validation", rows, of_validation(name)));
   }
   drawing::LineChart rate = chart("Learning rate", "of the last step of the epoch", rows);
   rate.series = {series("rate", rows, [](const LogRow& row) { return row.rate; })};
-  return drawing::stacked({drawing::draw(loss, kSize, font), drawing::draw(right, kSize, font),
-                           drawing::draw(rate, kSize, font)});
+  std::vector<drawing::Canvas> all{drawing::draw(loss, kSize, font),
+                                   drawing::draw(right, kSize, font)};
+  if (others.contains(kCider)) {
+    drawing::LineChart cider = chart("CIDEr-D", "of validation, from 0 to 10", rows);
+    cider.series = {series("validation", rows, of_validation(kCider))};
+    all.push_back(drawing::draw(cider, kSize, font));
+  }
+  all.push_back(drawing::draw(rate, kSize, font));
+  return drawing::stacked(all);
 }
 
 }  // namespace vitascope::app

@@ -60,5 +60,21 @@ TEST(Curves, OneEpochIsEnough) {
             draw_curves(falling(9), drawing::Font::find()).size());
 }
 
+/// From 0 to 10 it would press all shares together.
+TEST(Curves, CiderHasAChartOfItsOwn) {
+  const drawing::Font font = drawing::Font::find();
+  std::vector<LogRow> rows = falling(4);
+  const drawing::Canvas without = draw_curves(rows, font);
+  for (LogRow& row : rows) row.validation["cider_d"] = 8;
+  const drawing::Canvas with = draw_curves(rows, font);
+  EXPECT_EQ(3 * with.size().height, 4 * without.size().height);
+  const int charts = without.size().height / 3 * 2;  // loss and accuracy
+  for (int y = 0; y < charts; ++y) {
+    for (int x = 0; x < with.size().width; ++x) {
+      ASSERT_EQ(with.at(x, y), without.at(x, y)) << x << ' ' << y;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace vitascope::app

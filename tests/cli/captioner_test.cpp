@@ -84,7 +84,8 @@ TEST(Caption, AFolderThatIsNoCaptionerIsNamed) {
   const Finished finished =
       run_program({"caption", golden("images/rgb.png"), "--model", golden("models/hf-vit")});
   EXPECT_EQ(finished.status, 2);
-  EXPECT_THAT(finished.err, HasSubstr("train-captioner"));
+  EXPECT_THAT(finished.err, HasSubstr("expected vitascope_captioner: a captioner"));
+  EXPECT_THAT(finished.err, testing::Not(HasSubstr("expected expected")));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ Captioner open_captioner(const std::string& folder) {
   const Json json = read_json(in(folder, kConfig));
   const JsonObject config(json, in(folder, kConfig));
   if (const std::string type = config.text("model_type", ""); type != kType) {
-    config.fail("model_type", fmt::format("expected {}: a captioner, as 'vitascope "
+    config.fail("model_type", fmt::format("{}: a captioner, as 'vitascope "
                                           "train-captioner' writes it",
                                           kType));
   }
