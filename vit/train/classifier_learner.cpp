@@ -67,8 +67,7 @@ at::Tensor ClassifierLearner::weights(const Batch& batch) const {
   return sample_losses(at::zeros_like(batch.targets), batch.targets, options_.loss).weights;
 }
 
-Lesson ClassifierLearner::learn(const Batch& batch, const BatchPart& part,
-                                RandomNumbers& random) {
+Lesson ClassifierLearner::learn(const Batch& batch, const BatchPart& part, RandomNumbers& random) {
   model::ForwardOptions forward{.backend = options_.backend};
   forward.training.recompute = options_.recompute;
   if (!drop_path_rates_.empty()) {

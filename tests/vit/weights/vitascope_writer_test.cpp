@@ -62,9 +62,8 @@ TEST(VitascopeLayout, IsNeededForAStem) {
 
 TEST(VitascopeLayout, HoldsEveryFamily) {
   const ModelFolder folder("families");
-  for (const std::string name :
-       {"hf-vit", "hf-deit-distilled", "hf-dinov2", "hf-dinov2-reg-swiglu", "timm-deit3-pth",
-        "timm-vit-gap", "timm-vit-gap-cls"}) {
+  for (const std::string name : {"hf-vit", "hf-deit-distilled", "hf-dinov2", "hf-dinov2-reg-swiglu",
+                                 "timm-deit3-pth", "timm-vit-gap", "timm-vit-gap-cls"}) {
     const Model model = open_model(tests::golden("models/" + name));
     save_model(model, folder / name, Layout::vitascope, /*force=*/false);
     const Model again = open_model(folder / name);
