@@ -72,12 +72,14 @@ void measure(std::vector<Measurement>& measurements, image::Size input, Repetiti
   const int timed = std::min(repetitions.repeat, 3);
   for (int i = 0; i < timed; ++i) {
     for (std::size_t m = 0; m < measurements.size(); ++m) {
-      run_once(measurements[m], pixels[m], &measurements[m].parts);
+      Measurement& one = measurements[m];
+      one.parts_pass += run_once(one, pixels[m], &one.parts);
     }
   }
   for (Measurement& one : measurements) {
-    for (double* part : {&one.parts.embed, &one.parts.attention, &one.parts.mlp, &one.parts.head}) {
-      *part /= timed;
+    for (double* time : {&one.parts.embed, &one.parts.attention, &one.parts.mlp, &one.parts.head,
+                         &one.parts_pass}) {
+      *time /= timed;
     }
   }
 }

@@ -23,6 +23,7 @@ struct Measurement {
 
   std::vector<double> seconds;   ///< of each repetition: one forward pass of a batch
   model::PartTimes parts;        ///< seconds of one pass, from passes that time their parts
+  double parts_pass = 0;         ///< seconds of such a pass as a whole
   std::int64_t peak_memory = 0;  ///< bytes, of the process, during the repetitions
 };
 

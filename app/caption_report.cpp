@@ -18,6 +18,7 @@ Json scores_json(const CaptionScores& scores) {
           {"bleu_unsmoothed", metrics::bleu_unsmoothed(scores.counts)},
           {"rouge_l", scores.rouge_l},
           {"cider_d", scores.cider_d ? Json(*scores.cider_d) : Json()},
+          {"exact", scores.exact},
           {"matches", scores.counts.matches},
           {"totals", scores.counts.totals},
           {"candidate_length", scores.counts.candidate_length},
@@ -31,8 +32,8 @@ std::string scores_csv(const char* scope, const std::string& id, const CaptionSc
     line += fmt::format(",{:.6g}", figure);
   line += fmt::format(",{:.6g},", scores.rouge_l);
   if (scores.cider_d) line += fmt::format("{:.6g}", *scores.cider_d);
-  return line +
-         fmt::format(",{},{}\n", scores.counts.candidate_length, scores.counts.reference_length);
+  return line + fmt::format(",{:.6g},{},{}\n", scores.exact, scores.counts.candidate_length,
+                            scores.counts.reference_length);
 }
 
 std::string cider_text(const CaptionSubject& subject, const CaptionScores& corpus) {
@@ -61,6 +62,8 @@ std::string caption_report_text(const CaptionSubject& subject,
     text += fmt::format("  BLEU-{}    {:.4f}\n", n + 1, smoothed[n]);
   text += fmt::format("  ROUGE-L   {:.4f}\n", corpus.rouge_l);
   text += cider_text(subject, corpus);
+  text += fmt::format("  exact     {:.4f}   of the captions are a reference word for word\n",
+                      corpus.exact);
   return text + fmt::format("  words     {} in captions, {} in the references nearest in length\n",
                             corpus.counts.candidate_length, corpus.counts.reference_length);
 }
@@ -94,7 +97,8 @@ std::string caption_report_csv(const CaptionSubject& subject,
                                const metrics::CaptionReport& report) {
   std::string text =
       "scope,id,bleu_1,bleu_2,bleu_3,bleu_4,bleu_1_unsmoothed,bleu_2_unsmoothed,"
-      "bleu_3_unsmoothed,bleu_4_unsmoothed,rouge_l,cider_d,candidate_length,reference_length\n";
+      "bleu_3_unsmoothed,bleu_4_unsmoothed,rouge_l,cider_d,exact,candidate_length,reference_"
+      "length\n";
   text += scores_csv("all", "", report.corpus);
   for (std::size_t i = 0; i < report.images.size(); ++i)
     text += scores_csv("photo", subject.ids[i], report.images[i]);

@@ -130,9 +130,12 @@ CaptionerData::CaptionerData(const CaptionedImages& images, PhotoFeatures featur
                       .tokens = tokens_of(text, vocabulary_, options_.longest),
                       .image = index});
     }
-    if (photo.split == Split::train) {
-      captions_.insert(captions_.end(), std::make_move_iterator(told.begin()),
-                       std::make_move_iterator(told.end()));
+    if (photo.split == Split::train && options_.self_critical) {
+      const auto number = static_cast<std::int64_t>(row);
+      samples_.push_back({.photo = number, .tokens = {number}, .image = index});
+    } else if (photo.split == Split::train) {
+      samples_.insert(samples_.end(), std::make_move_iterator(told.begin()),
+                      std::make_move_iterator(told.end()));
     } else if (photo.split == Split::validation) {
       HeldOut held{.photo = static_cast<std::int64_t>(row), .captions = std::move(told)};
       for (const std::string& text : photo.captions) {
@@ -141,13 +144,13 @@ CaptionerData::CaptionerData(const CaptionedImages& images, PhotoFeatures featur
       held_out_.push_back(std::move(held));
     }
   }
-  if (captions_.empty()) throw UsageError("there are no captions to learn from");
+  if (samples_.empty()) throw UsageError("there are no captions to learn from");
   if (held_out_.empty()) throw UsageError("there are no photos to validate with");
 }
 
 std::int64_t CaptionerData::batches() const {
   const std::int64_t size = options_.run.batch_size;
-  return (captions() + size - 1) / size;
+  return (samples() + size - 1) / size;
 }
 
 caption::Annotations CaptionerData::annotations(const std::vector<std::int64_t>& photos) const {
@@ -177,18 +180,18 @@ train::Batch CaptionerData::batch_of(const std::vector<const Told*>& captions) c
 }
 
 std::optional<train::Batch> CaptionerData::next() {
-  if (position_ >= captions_.size()) {
+  if (position_ >= samples_.size()) {
     position_ = 0;
     ++epoch_;
     order_.clear();
     return std::nullopt;
   }
-  if (order_.empty()) order_ = datasets::epoch_order(captions_.size(), options_.seed, epoch_);
+  if (order_.empty()) order_ = datasets::epoch_order(samples_.size(), options_.seed, epoch_);
   const std::size_t end =
-      std::min(position_ + static_cast<std::size_t>(options_.run.batch_size), captions_.size());
+      std::min(position_ + static_cast<std::size_t>(options_.run.batch_size), samples_.size());
   std::vector<const Told*> together;
   together.reserve(end - position_);
-  for (; position_ < end; ++position_) together.push_back(&captions_[order_[position_]]);
+  for (; position_ < end; ++position_) together.push_back(&samples_[order_[position_]]);
   return batch_of(together);
 }
 

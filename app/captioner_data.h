@@ -36,7 +36,8 @@ caption::Vocabulary vocabulary_of(const datasets::CaptionedImages& images, int m
 /// A number for the photos, their captions and their splits.
 std::string data_fingerprint(const datasets::CaptionedImages& images);
 
-/// Captions in batches, and what a decoder is worth on those held out.
+/// Captions in batches, and what a decoder is worth on those held out. For self-critical training
+/// batches are of photos, whose targets are the rows of their features.
 class CaptionerData {
  public:
   /// \throws UsageError when nothing is left to learn from or to validate with
@@ -47,8 +48,8 @@ class CaptionerData {
   std::optional<train::Batch> next();
   /// Batches of an epoch.
   std::int64_t batches() const;
-  /// Captions to learn from, and photos to validate with.
-  std::int64_t captions() const { return std::ssize(captions_); }
+  /// Captions to learn from, or photos where it is self-critical, and photos to validate with.
+  std::int64_t samples() const { return std::ssize(samples_); }
   std::int64_t held_out() const { return std::ssize(held_out_); }
 
   /// `loss` of a caption, `accuracy` of its words when those before are told; of the decoder's own
@@ -64,7 +65,7 @@ class CaptionerData {
   /// A caption to learn.
   struct Told {
     std::int64_t photo = 0;            ///< row of the features
-    std::vector<std::int64_t> tokens;  ///< from <start> to <end>
+    std::vector<std::int64_t> tokens;  ///< from <start> to <end>; self-critical: the row
     std::size_t image = 0;             ///< index into the set
   };
   /// A photo to validate with.
@@ -83,7 +84,7 @@ class CaptionerData {
   PhotoFeatures features_;
   const caption::Vocabulary& vocabulary_;
   const CaptionerOptions& options_;
-  std::vector<Told> captions_;
+  std::vector<Told> samples_;
   std::vector<HeldOut> held_out_;
   mutable metrics::WordNumbers words_;
   std::uint64_t epoch_ = 0;

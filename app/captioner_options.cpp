@@ -44,6 +44,8 @@ void add_data_options(CLI::App& command, CaptionerOptions& options) {
             "where the photos are [default: near the captions]");
   group.add("--encoder", options.encoder, "PATH",
             "what photos are seen through: weights of a CNN, or a vision transformer");
+  group.add("--start", options.start, "CAPTIONER",
+            "begin with the decoder and the words of a captioner [default: anew]");
   group.add("-o,--output", options.output, "RUN",
             "folder of the run; it opens as the best captioner");
   group
@@ -119,6 +121,8 @@ void add_learning_options(CLI::App& command, CaptionerOptions& options) {
       ->check(number(0, 1));
   group.add("--entropy", options.entropy, "X", "hard attention: weight of its entropy")
       ->check(number(0, 1000));
+  group.add_flag("--self-critical", options.self_critical,
+                 "learn from the CIDEr-D of captions that it draws itself, after --start");
   group.choice("--metric", options.metric, {"bleu4", "cider_d", "rouge_l", "accuracy", "loss"},
                "of validation, by which the best is kept");
   group
@@ -146,8 +150,13 @@ void check_captioner_options(const CaptionerOptions& options) {
     if (value.empty()) throw UsageError(message);
   };
   require(options.data, "--data is missing: expected a file of captions");
-  require(options.encoder,
-          "--encoder is missing: expected weights of a CNN, or a vision transformer");
+  if (options.start.empty()) {
+    require(options.encoder,
+            "--encoder is missing: expected weights of a CNN, or a vision transformer");
+  }
+  if (options.self_critical) {
+    require(options.start, "--self-critical betters a captioner: expected its folder as --start");
+  }
   require(options.output, "--output is missing: expected the name of a folder for the run");
   if (options.resume && options.force) {
     throw UsageError(

@@ -16,7 +16,7 @@ namespace vitascope::app {
 
 /// What the flags say.
 struct CaptionerOptions {
-  std::string data, photos, encoder, output;
+  std::string data, photos, encoder, start, output;
   double val_fraction = 0.1;
   int min_count = 5;
   int stride = 0;
@@ -36,6 +36,7 @@ struct CaptionerOptions {
   double rate = 4e-4, weight_decay = 0, warmup_epochs = 0, clip_norm = 5, ema = 0;
   std::string decay = "cosine";
   double penalty = 1, dropout = 0.5, own_words = 0, half_expected = 0.5, entropy = 0.01;
+  bool self_critical = false;
   std::string metric = "bleu4";
   int patience = 0;
   int beam = 1, longest = 20;

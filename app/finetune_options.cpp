@@ -66,6 +66,10 @@ void add_learning_options(CLI::App& command, FinetuneOptions& options) {
   add("--method", options.method, "full|head|lora|bias|knn",
       "everything, the head alone, low-rank additions, biases, or nothing: the nearest photos vote")
       ->check(one_of({"full", "head", "lora", "bias", "knn"}));
+  command
+      .add_flag("--new-head", options.new_head,
+                "begin with a random head where the model's names the same classes, too")
+      ->group(group);
   add("--lora-rank", options.lora_rank, "N", "rank of LoRA's additions")
       ->check(whole_number(1, 4096));
   add("--lora-alpha", options.lora_alpha, "X", "they count alpha / rank")->check(number(1e-6, 1e6));

@@ -26,6 +26,7 @@ struct FinetuneOptions {
   std::string cache;  ///< none | ram | disk; empty: by method
 
   std::string method = "full";
+  bool new_head = false;
   int lora_rank = 16;
   double lora_alpha = 32;
   int neighbours = 20;

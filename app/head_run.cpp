@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -138,6 +139,11 @@ int run_head(const FinetuneOptions& options, const std::string& recipe,
   const auto images = open_training_data(options);
   const bool votes = options.method == "knn";
   if (votes) check_neighbours(neighbour_options(options), *images);
+  const bool weighed = std::ranges::any_of(
+      images->samples, [](const datasets::Sample& sample) { return sample.weight != 1; });
+  if (votes && weighed && !options.run.quiet) {
+    output::note("with knn all photos count alike: their weights in the table are not used");
+  }
   RunOptions exact = options.run;
   exact.precision = "fp32";  // the weights that are saved; photos see those of --precision
   const weights::Model plain = open_model(options.model, exact, /*pack=*/false);

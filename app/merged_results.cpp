@@ -19,10 +19,12 @@ namespace {
 bool failed(const Json& photo) { return photo.contains("error"); }
 
 /// Names the photos that failed. \return their number, with inputs that were no photos
-int report_failures(const Parts& parts, const std::vector<std::string>& failures) {
-  for (const std::string& failure : failures) output::error(failure);
+int report_failures(const Parts& parts, const std::vector<std::string>& failures, bool name) {
   const int inputs = parts.header().failed_inputs;
-  if (inputs > 0) output::error(fmt::format("{} of the inputs gave no photos", inputs));
+  if (name) {
+    for (const std::string& failure : failures) output::error(failure);
+  }
+  if (name && inputs > 0) output::error(fmt::format("{} of the inputs gave no photos", inputs));
   return static_cast<int>(failures.size()) + inputs;
 }
 
@@ -55,7 +57,7 @@ int merge_classified(const Parts& parts, const MergeOptions& options, output::Fo
       write([&](const std::string& text) { append(std::as_bytes(std::span(text))); });
     });
   }
-  return report_failures(parts, failures) > 0 ? 1 : 0;
+  return report_failures(parts, failures, options.name_failures) > 0 ? 1 : 0;
 }
 
 /// The data set again, for pictures of mistakes.
@@ -79,7 +81,7 @@ int merge_evaluated(const Parts& parts, const MergeOptions& options, output::For
     if (!failed(photo)) return add_answer(photo, details.answers);
     failures.push_back(InputError(bytes_of(photo.at("path")), bytes_of(photo.at("error"))).what());
   });
-  details.subject.failed = report_failures(parts, failures);
+  details.subject.failed = report_failures(parts, failures, options.name_failures);
   if (details.answers.paths.empty()) throw UsageError("no photo could be evaluated");
   const Evaluation evaluation = evaluate(details.answers, details.options);
   const EvaluationResult result{details.subject, details.answers, evaluation};

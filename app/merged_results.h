@@ -14,12 +14,12 @@ struct MergeOptions {
   std::string format;  ///< text, json or csv; empty: as the shards were asked
   bool force = false;  ///< overwrite files of `output`
   bool quiet = false;
+  bool name_failures = true;  ///< false: photos that failed were named when they did
 };
 
-/// Names the photos that failed on stderr, then prints or writes what the parts hold: of
-/// `classify` a file, of `evaluate` a folder.
-/// \return exit status: 1 where a photo failed
-/// \throws UsageError or InputError when the parts don't make a whole; then nothing is written
+/// Prints or writes what the parts hold, of `classify` a file, of `evaluate` a folder, and names
+/// the photos that failed on stderr. \return exit status: 1 where a photo failed \throws UsageError
+/// or InputError when the parts don't make a whole; then nothing is written
 int merge(const Parts& parts, const MergeOptions& options);
 
 /// What a command says in the header of its parts so that --format has a default.

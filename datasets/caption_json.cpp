@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -95,6 +97,28 @@ CaptionedImages coco_of(const JsonObject& root) {
   return result;
 }
 
+/// Visits the object of each line; a line is named as "results.json, line 3".
+template <typename Visit>
+void each_line(std::string_view text, const std::string& path, const Visit& visit) {
+  std::size_t number = 0;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string place = fmt::format("{}, line {}", path, number);
+    const Json json = parse_json(line, place);
+    visit(JsonObject(json, place));
+  }
+}
+
+/// The best caption of a photo, as `caption` writes it.
+std::string first_caption(const JsonObject& photo) {
+  const Json& captions = photo.value("captions");
+  if (!captions.is_array() || captions.empty()) photo.fail("captions", "a list of captions");
+  return JsonObject(captions[0], photo.path(), "captions[0].").text("text");
+}
+
 }  // namespace
 
 CaptionedImages parse_caption_json(const Json& json, const std::string& path) {
@@ -105,18 +129,29 @@ CaptionedImages parse_caption_json(const Json& json, const std::string& path) {
   return sentences && !root.has("annotations") ? karpathy_of(root) : coco_of(root);
 }
 
-std::vector<CaptionResult> parse_caption_results(const Json& json, const std::string& path) {
+std::vector<CaptionResult> parse_caption_results(std::string_view text, const std::string& path) {
+  std::vector<CaptionResult> results;
+  std::unordered_set<std::string> seen;
+  const auto add = [&](const JsonObject& entry, const char* key, CaptionResult result) {
+    if (!seen.insert(result.id).second) entry.fail(key, "one caption for each image");
+    results.push_back(std::move(result));
+  };
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos && text[begin] == '{') {
+    each_line(text, path, [&](const JsonObject& photo) {
+      add(photo, "path",
+          {std::filesystem::path(photo.text("path")).filename().string(), first_caption(photo)});
+    });
+    return results;
+  }
+  const Json json = parse_json(text, path);
   if (!json.is_array())
     throw InputError(path,
                      "expected COCO's results, a list [{\"image_id\": 42, \"caption\": "
-                     "\"...\"}, ...]");
-  std::vector<CaptionResult> results;
+                     "\"...\"}, ...], or the lines of 'vitascope caption --format json'");
   results.reserve(json.size());
-  std::unordered_set<std::string> seen;
   each_object(json, path, "", [&](const JsonObject& entry) {
-    CaptionResult& result =
-        results.emplace_back(CaptionResult{id_of(entry, "image_id"), entry.text("caption")});
-    if (!seen.insert(result.id).second) entry.fail("image_id", "one caption for each image");
+    add(entry, "image_id", {id_of(entry, "image_id"), entry.text("caption")});
   });
   return results;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "datasets/captioned_images.h"
@@ -23,10 +24,10 @@ struct CaptionResult {
   std::string caption;
 };
 
-/// Reads COCO's results: a list of {image_id, caption}.
-/// \throws InputError that names `path` and the entry: no list, a key is missing or not of its
-/// kind,
-///         an image has two captions
-std::vector<CaptionResult> parse_caption_results(const Json& json, const std::string& path);
+/// Reads COCO's results, a list of {image_id, caption}; or the lines of `caption --format json`, an
+/// object a photo, of whose captions the first one counts and whose id is the name of its file.
+/// \throws InputError that names `path` and the entry: neither, a key is missing or not of its
+///         kind, an image has two captions
+std::vector<CaptionResult> parse_caption_results(std::string_view text, const std::string& path);
 
 }  // namespace vitascope::datasets

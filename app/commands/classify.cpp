@@ -140,7 +140,10 @@ int classify_into_file(const ClassifyOptions& options, const PartHeader& header,
   const bool quiet = options.run.quiet || (!place && !report.interrupted);
   const int status = shard.finish(report, place && place->launched, quiet);
   if (place || status == 130) return status;
-  const int merged = merge(Parts({shard.path()}), {options.output, options.format, options.force});
+  const int merged = merge(Parts({shard.path()}), {.output = options.output,
+                                                   .format = options.format,
+                                                   .force = options.force,
+                                                   .name_failures = false});
   std::filesystem::remove(shard.path());
   if (!options.run.quiet) output::note("wrote " + options.output);
   return merged;

@@ -38,17 +38,18 @@ RandomNumbers stream(const FinetuneOptions& options, Stream of) {
   return RandomNumbers(combined_seed({options.seed, static_cast<std::uint64_t>(of)}));
 }
 
-/// The opened model with the head that the data needs: its own where it names the same classes,
-/// else a new one.
+/// The opened model with the head that the data needs: its own where it names the same classes and
+/// is wanted, else a new one.
 weights::Model opened_model(const FinetuneOptions& options, const RunOptions& run,
                             const datasets::LabelledImages& images) {
   weights::Model model = open_model(options.model, run, /*pack=*/false);
   require_specification(model);
   const auto classes = static_cast<int>(images.classes.size());
   const model::Config& config = model.network.config();
-  if (config.classes == classes && config.multi_label == images.multi_label && !config.neighbours &&
-      model.labels == images.classes) {
-    if (!run.quiet) output::note("the model names the same classes: its head is kept");
+  if (!options.new_head && config.classes == classes && config.multi_label == images.multi_label &&
+      !config.neighbours && model.labels == images.classes) {
+    if (!run.quiet)
+      output::note("the model names the same classes: its head is kept (--new-head begins anew)");
   } else {
     RandomNumbers random = stream(options, Stream::head);
     model.network = train::with_new_head(

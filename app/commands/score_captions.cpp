@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,14 +73,26 @@ void check_sides(const Options& options, const std::vector<std::string>& without
                     printable(options.references), datasets::first_few(without_caption), advice));
 }
 
+/// Where each photo stands, by its id and, where only one has it, by the name of its file.
+std::unordered_map<std::string, std::size_t> places_of(const datasets::CaptionedImages& images) {
+  std::unordered_map<std::string, std::size_t> places, names;
+  std::unordered_map<std::string, int> counts;
+  for (std::size_t i = 0; i < images.photos.size(); ++i) {
+    const std::string name = std::filesystem::path(images.photos[i].path).filename().string();
+    ++counts[name];
+    names.emplace(name, i);
+    places.emplace(images.photos[i].id, i);
+  }
+  for (const auto& [name, place] : names)
+    if (counts[name] == 1) places.emplace(name, place);
+  return places;
+}
+
 /// Brings captions and references together, in the order of the captions.
 Paired pair_up(const Options& options, std::vector<datasets::CaptionResult> results,
                const datasets::CaptionedImages& references, metrics::WordNumbers& numbers,
                CaptionSubject& subject) {
-  std::unordered_map<std::string, std::size_t> places;
-  places.reserve(references.photos.size());
-  for (std::size_t i = 0; i < references.photos.size(); ++i)
-    places.emplace(references.photos[i].id, i);
+  const std::unordered_map<std::string, std::size_t> places = places_of(references);
   std::vector<std::string> without_references, without_caption;
   Paired paired;
   paired.candidates.reserve(results.size());
@@ -141,7 +154,7 @@ int score(const Options& options) {
   Paired paired;
   {
     std::vector<datasets::CaptionResult> results = datasets::parse_caption_results(
-        read_json(options.results, kLargestResults), options.results);
+        read_file(options.results, kLargestResults), options.results);
     if (results.empty()) throw InputError(options.results, "holds no captions");
     const datasets::CaptionedImages references = read_references(options.references, options.quiet);
     subject.source = references.source;
@@ -174,16 +187,17 @@ int score(const Options& options) {
 }
 
 constexpr const char* kExamples =
-    R"(RESULTS is COCO's file of results, [{"image_id": 42, "caption": "a dog on a beach"}, ...]. References
-are COCO's captions, a dataset that Karpathy split, a token file of Flickr8k or Flickr30k
-(image.jpg#0, a tab, the caption) or a table with the columns image and caption; where a photo has no
-number, image_id is the name of its file. BLEU, ROUGE-L and CIDEr-D are coco-caption's; words are cut by
+    R"(RESULTS is COCO's file of results, [{"image_id": 42, "caption": "a dog on a beach"}, ...], or what
+'vitascope caption --format json' printed. References are COCO's captions, a dataset that Karpathy
+split, a token file of Flickr8k or Flickr30k (image.jpg#0, a tab, the caption) or a table with the
+columns image and caption; image_id is a photo's number or the name of its file. BLEU, ROUGE-L and CIDEr-D are coco-caption's; words are cut by
 vt-simple-1, which is printed with them, and not by its PTB tokeniser ("cat's" stays one word), so that
 figures differ a little from those.
-CIDEr-D weighs words by how few photos have them, and is left out below 10 photos.
+CIDEr-D weighs words by how few photos have them, and is left out below 10 photos. 'exact' is the share
+of captions that are one of their references word for word.
 JSON keys: results, references, source, photos, reference_captions, without_references,
 without_caption, tokenisation, tokenisation_rule, frequencies {file, photos}, bleu [1 to 4],
-bleu_unsmoothed [1 to 4], rouge_l, cider_d (null: too few photos), matches, totals, candidate_length,
+bleu_unsmoothed [1 to 4], rouge_l, cider_d (null: too few photos), exact, matches, totals, candidate_length,
 reference_length, images [{id, bleu, ...}]. CSV: a line of all, then one a photo.
 
 Examples:

@@ -3,11 +3,14 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "app/caption_rewards.h"
 #include "app/captioner_data.h"
 #include "app/captioner_options.h"
 #include "app/fixed_recipe.h"
@@ -20,6 +23,7 @@
 #include "datasets/captions.h"
 #include "vit/caption/captioner.h"
 #include "vit/caption/decoder_weights.h"
+#include "vit/caption/self_critical.h"
 #include "vit/error.h"
 #include "vit/text.h"
 
@@ -46,6 +50,33 @@ datasets::CaptionedImages opened_captions(const CaptionerOptions& options) {
   return images;
 }
 
+/// What a run begins with. The grid is not known yet.
+struct Beginning {
+  caption::Captioner captioner;
+  caption::Encoder encoder;
+};
+
+Beginning new_captioner(const CaptionerOptions& options, const datasets::CaptionedImages& images) {
+  const caption::EncoderOptions how = encoder_options(options);
+  caption::Encoder encoder = caption::open_encoder(options.encoder, how);
+  caption::Vocabulary vocabulary = vocabulary_of(images, options.min_count);
+  const caption::DecoderConfig config =
+      decoder_config(options, vocabulary.size(), encoder.channels());
+  RandomNumbers random(options.seed);
+  return {.captioner = {.decoder = caption::initial_decoder(config, random),
+                        .vocabulary = std::move(vocabulary),
+                        .encoder = caption::reference_to(encoder, options.encoder, how)},
+          .encoder = std::move(encoder)};
+}
+
+Beginning captioner_to_go_on_with(const CaptionerOptions& options) {
+  caption::Captioner captioner = caption::open_captioner(options.start);
+  const std::string place = caption::encoder_place(captioner, options.start, options.encoder);
+  caption::Encoder encoder = caption::open_encoder_of(captioner, options.start, place);
+  captioner.encoder.path = std::filesystem::absolute(place).lexically_normal().string();
+  return {.captioner = std::move(captioner), .encoder = std::move(encoder)};
+}
+
 /// A run from its options to its end.
 class CaptionerRun {
  public:
@@ -61,13 +92,12 @@ class CaptionerRun {
                   .recipe = fixed_recipe(recipe_),
                   .names_are = "words",
                   .photos_have = "captions"},
+        learner_(learner(images, features.photos)),
         data_(images, std::move(features), captioner_.vocabulary, options),
-        learner_(captioner_.decoder, captioner_.rows, captioner_.columns,
-                 caption_learning(options)),
-        trainer_(learner_, trainer_options(options, data_.batches()), hooks()),
+        trainer_(*learner_, trainer_options(options, data_.batches()), hooks()),
         progress_(
             folder.path(),
-            {.epochs = options.epochs, .photos = data_.captions(), .validation = data_.held_out()},
+            {.epochs = options.epochs, .photos = data_.samples(), .validation = data_.held_out()},
             options.run.quiet) {}
 
   int run() {
@@ -80,12 +110,24 @@ class CaptionerRun {
   }
 
  private:
+  std::unique_ptr<caption::CaptionLearner> learner(const datasets::CaptionedImages& images,
+                                                   const std::vector<std::size_t>& photos) const {
+    const caption::CaptionLearning learning = caption_learning(options_);
+    if (!options_.self_critical) {
+      return std::make_unique<caption::CaptionLearner>(captioner_.decoder, captioner_.rows,
+                                                       captioner_.columns, learning);
+    }
+    return std::make_unique<caption::SelfCriticalLearner>(
+        captioner_.decoder, captioner_.rows, captioner_.columns, learning, options_.longest + 1,
+        CaptionRewards(images, photos, captioner_.vocabulary));
+  }
+
   train::TrainerHooks hooks() {
     train::TrainerHooks hooks;
     hooks.next = [this] { return data_.next(); };
     hooks.validate = [this](const train::NamedTensors& weights) {
       progress_.validating(0);
-      return data_.validate(learner_.decoder_with(weights));
+      return data_.validate(learner_->decoder_with(weights));
     };
     hooks.request = [this] { return signals_.request(); };
     hooks.on_step = [this](const train::StepReport& report) { progress_.step(report); };
@@ -113,7 +155,7 @@ class CaptionerRun {
   void finish_epoch(const train::EpochReport& report) {
     if (report.best) {
       caption::Captioner best = captioner_;
-      best.decoder = learner_.decoder_with(report.weights);
+      best.decoder = learner_->decoder_with(report.weights);
       caption::save_captioner(best, folder_.path());
     }
     progress_.epoch(report);
@@ -142,8 +184,8 @@ class CaptionerRun {
   TrainingSignals signals_;
   caption::Captioner captioner_;
   RunIdentity identity_;
+  std::unique_ptr<caption::CaptionLearner> learner_;
   CaptionerData data_;
-  caption::CaptionLearner learner_;
   train::Trainer trainer_;
   TrainingProgress progress_;
 };
@@ -153,24 +195,16 @@ int train_captioner(const CaptionerOptions& options, CLI::App& command) {
   const std::string recipe = config_text(command, {});
   apply_threads(options.run);
   const datasets::CaptionedImages images = opened_captions(options);
-  const caption::Encoder encoder = caption::open_encoder(options.encoder, encoder_options(options));
-  const caption::EncoderReference reference =
-      caption::reference_to(encoder, options.encoder, encoder_options(options));
-  caption::Vocabulary vocabulary = vocabulary_of(images, options.min_count);
-  const caption::DecoderConfig config =
-      decoder_config(options, vocabulary.size(), encoder.channels());
+  auto [start, encoder] =
+      options.start.empty() ? new_captioner(options, images) : captioner_to_go_on_with(options);
   const RunFolder folder(options.output, options.resume, options.force);
-  PhotoFeatures features = photo_features(encoder, reference, images, options);
+  PhotoFeatures features = photo_features(encoder, start.encoder, images, options);
   if (features.interrupted) {
     output::note("stopped; what was seen so far is kept: --resume goes on");
     return 130;
   }
-  RandomNumbers random(options.seed);
-  caption::Captioner start{.decoder = caption::initial_decoder(config, random),
-                           .vocabulary = std::move(vocabulary),
-                           .encoder = reference,
-                           .rows = features.rows,
-                           .columns = features.columns};
+  start.rows = features.rows;
+  start.columns = features.columns;
   return CaptionerRun(options, recipe, folder, images, std::move(start), std::move(features)).run();
 }
 

@@ -60,6 +60,60 @@ TEST(TrainCaptioner, StoppedItGoesOnBitByBit) {
               file_text(cut + "/decoder.safetensors"));
 }
 
+/// The caption that a run gives to the red wall, and its log-probability.
+std::pair<std::string, double> of_the_wall(const std::string& run) {
+  const Finished said =
+      run_program({"caption", golden("images/rgb.png"), "--model", run, "--format", "json"});
+  EXPECT_EQ(said.status, 0) << said.err;
+  const auto best = nlohmann::json::parse(said.out)["captions"][0];
+  return {best["text"], best["log_prob"]};
+}
+
+TEST(TrainCaptioner, BeginsWithAnotherCaptionersDecoderAndWords) {
+  const TemporaryFolder folder;
+  const std::string first = folder / "first", second = folder / "second";
+  ASSERT_EQ(run_program(train_tiny_captioner(folder, first, {"--epochs", "60"})).status, 0);
+  const Finished again = run_program({"train-captioner", "--data", tiny_captions(folder),
+                                      "--photos", folder / "photos", "--start", first, "--output",
+                                      second, "--epochs", "1", "--lr", "1e-9"});
+  ASSERT_EQ(again.status, 0) << again.err;
+  EXPECT_EQ(of_the_wall(second).first, "a red wall");
+  EXPECT_NEAR(of_the_wall(second).second, of_the_wall(first).second, 1e-3);
+}
+
+TEST(TrainCaptioner, SelfCriticalItLearnsFromWhatItsCaptionsAreWorth) {
+  const TemporaryFolder folder;
+  const std::string first = folder / "first", second = folder / "second";
+  const std::string data = tiny_captions(folder, 24);
+  std::vector<std::string> start = train_tiny_captioner(folder, first, {"--epochs", "4"});
+  start[2] = data;
+  tiny_captions(folder, 24);
+  ASSERT_EQ(run_program(start).status, 0);
+  const Finished bettered =
+      run_program({"train-captioner", "--data", data, "--photos", folder / "photos", "--start",
+                   first, "--self-critical", "--output", second, "--epochs", "60", "--lr", "5e-3",
+                   "--metric", "cider_d", "--threads", "1"});
+  ASSERT_EQ(bettered.status, 0) << bettered.err;
+  std::istringstream log(file_text(second + "/log.jsonl"));
+  std::vector<double> worth;
+  for (std::string line; std::getline(log, line);) {
+    worth.push_back(nlohmann::json::parse(line)["val_cider_d"]);
+  }
+  ASSERT_EQ(worth.size(), 60u);
+  EXPECT_GT(worth.back(), worth.front());
+  EXPECT_EQ(of_the_wall(second).first, "a red wall");
+}
+
+TEST(TrainCaptioner, SelfCriticalOfTwoPhotosIsRefused) {
+  const TemporaryFolder folder;
+  const std::string first = folder / "first";
+  ASSERT_EQ(run_program(train_tiny_captioner(folder, first, {"--epochs", "1"})).status, 0);
+  const Finished refused = run_program(
+      train_tiny_captioner(folder, folder / "second", {"--start", first, "--self-critical"}));
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_THAT(refused.err, HasSubstr("learns from 10 or more"));
+}
+
 TEST(TrainCaptioner, BadInputIsOneLine) {
   const TemporaryFolder folder;
   const struct {
@@ -70,6 +124,8 @@ TEST(TrainCaptioner, BadInputIsOneLine) {
                {{"--min-count", "99"}, "word"},
                {{"--attention-type", "hard", "--score", "multi_head"}, "hard attention"},
                {{"--score", "dot"}, "general"},
+               {{"--self-critical"}, "expected its folder as --start"},
+               {{"--start", folder / "none"}, "none"},
                {{"--resume", "--force"}, "one of them"}};
   for (const auto& [more, part] : cases) {
     std::vector<std::string> arguments = train_tiny_captioner(folder, folder / "run", more);

@@ -175,6 +175,16 @@ TEST(Classify, BadFilesAreNamedAndSkippedAndTheRestIsDone) {
   }
 }
 
+/// With --output too, where results go through a file of their own.
+TEST(Classify, AFailureIsNamedOnce) {
+  const TemporaryFolder folder;
+  const Finished finished =
+      classify({"--output", folder / "results.csv", "--format", "csv", golden("images/rgb.png"),
+                golden("images/bad/text.jpg"), folder / "missing.jpg"});
+  EXPECT_EQ(finished.status, 1);
+  EXPECT_EQ(finished.errors().size(), 2u) << finished.err;
+}
+
 TEST(Classify, AllowTruncatedTurnsDamageIntoAWarning) {
   const Finished finished =
       run_program({"classify", "--allow-truncated", "--model", golden("models/hf-vit"),

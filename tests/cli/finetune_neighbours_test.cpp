@@ -94,6 +94,20 @@ TEST(FinetuneNeighbours, GoesOnWithItsFeaturesAndAsAModelToLearnFrom) {
   EXPECT_THAT(converted.err, HasSubstr("can't express a head of neighbours"));
 }
 
+TEST(FinetuneNeighbours, WeightsThatAreNotUsedAreToldOf) {
+  const TemporaryFolder folder;
+  const std::string photo = golden("images/rgb.png"), line = photo + ",a,train,1\n";
+  const std::string table = "path,label,split,weight\n" + line + line + line + line + line + photo +
+                            ",a,val,1\n" + golden("images/gray.jpg") + ",b,train,";
+  for (const bool weighed : {true, false}) {
+    const std::string data = folder.write("labels.csv", table + (weighed ? "2\n" : "1\n"));
+    const Finished finished =
+        run_program(command(data, folder / (weighed ? "one" : "two"), {"--skip-check"}));
+    ASSERT_EQ(finished.status, 0) << finished.err;
+    EXPECT_EQ(finished.err.find("all photos count alike") != std::string::npos, weighed);
+  }
+}
+
 TEST(FinetuneNeighbours, BadInputIsOneLine) {
   const TemporaryFolder folder;
   const std::string data = two_classes(folder);

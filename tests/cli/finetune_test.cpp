@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -224,6 +225,31 @@ TEST(Finetune, AnAdapterIsAsGoodAsTheMergedModel) {
     EXPECT_EQ(adapted[i]["label"], merged[i]["label"]);
     EXPECT_NEAR(adapted[i]["probability"], merged[i]["probability"], 1e-5);
   }
+}
+
+/// A head that names the same classes is gone on with, unless a new one is asked for.
+TEST(Finetune, TheHeadIsKeptOrBegunAnew) {
+  const TemporaryFolder folder;
+  const std::string data = two_classes(folder), first = folder / "first";
+  ASSERT_EQ(run_program(command(data, first)).status, 0);
+  const auto probability = [](const std::string& model) {
+    const Finished finished = run_program(
+        {"classify", golden("images/rgb.png"), "--model", model, "--format", "json", "--quiet"});
+    return nlohmann::json::parse(finished.out)["predictions"][0]["probability"].get<double>();
+  };
+  const auto again = [&](const std::string& run, std::vector<std::string> more) {
+    more.insert(more.begin(), {"finetune", "--model", first, "--data", data, "--output", run,
+                               "--epochs", "1", "--lr", "0", "--threads", "1"});
+    return run_program(more);
+  };
+  const Finished kept = again(folder / "kept", {});
+  ASSERT_EQ(kept.status, 0) << kept.err;
+  EXPECT_THAT(kept.err, HasSubstr("its head is kept"));
+  EXPECT_NEAR(probability(folder / "kept"), probability(first), 1e-6);
+  const Finished anew = again(folder / "anew", {"--new-head"});
+  ASSERT_EQ(anew.status, 0) << anew.err;
+  EXPECT_THAT(anew.err, testing::Not(HasSubstr("its head is kept")));
+  EXPECT_GT(std::abs(probability(folder / "anew") - probability(first)), 0.05);
 }
 
 /// Photos with several labels, or none, become a model that says so.

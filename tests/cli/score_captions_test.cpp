@@ -106,6 +106,27 @@ TEST(ScoreCaptions, CsvHasALineAPhoto) {
   expect_one_error(again, {"scores.csv", "--force"});
 }
 
+/// What `caption` printed is scored as it is; its photos are known by the names of their files.
+TEST(ScoreCaptions, ResultsMayBeTheLinesOfCaption) {
+  const TemporaryFolder folder;
+  const std::string references = folder.write(
+      "captions.txt", "image,caption\na.jpg,a red wall\nb.jpg,a gray cup\nb.jpg,one cup\n");
+  const std::string results = folder.write(
+      "said.json", R"({"path":"photos/a.jpg","captions":[{"text":"a red cup"}]})"
+                   "\n"
+                   R"({"path":"photos/b.jpg","captions":[{"text":"one cup"},{"text":"x"}]})"
+                   "\n");
+  const Finished finished =
+      run_program({"score-captions", results, "--references", references, "--format", "json"});
+  ASSERT_EQ(finished.status, 0) << finished.err;
+  const json scores = json::parse(finished.out);
+  EXPECT_EQ(scores["photos"], 2);
+  EXPECT_EQ(scores["exact"], 0.5);
+  EXPECT_EQ(scores["images"][0]["exact"], 0);
+  EXPECT_EQ(scores["images"][1]["exact"], 1);
+  EXPECT_EQ(scores["totals"][0], 5);
+}
+
 TEST(ScoreCaptions, CiderOfAFewPhotosIsRefused) {
   const Files files("single_image");
   const Finished text = run_program(files.arguments());

@@ -12,18 +12,19 @@
 /// Captioned photos that a small captioner learns by heart.
 namespace vitascope::tests {
 
-/// Two photos for learning and copies of them for validation, as Karpathy splits them.
-inline std::string tiny_captions(const TemporaryFolder& folder) {
+/// Two photos for learning and copies of them for validation, as Karpathy splits them; or more
+/// copies of the two, half of them for learning.
+inline std::string tiny_captions(const TemporaryFolder& folder, int photos = 4) {
   std::filesystem::create_directories(folder / "photos");
   nlohmann::json json;
   const char* texts[] = {"A red wall.", "a gray cup on a table"};
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < photos; ++i) {
     const std::string name = std::to_string(i) + (i % 2 == 0 ? ".png" : ".jpg");
     std::filesystem::copy_file(golden(i % 2 == 0 ? "images/rgb.png" : "images/gray.jpg"),
                                folder / ("photos/" + name),
                                std::filesystem::copy_options::overwrite_existing);
     json["images"].push_back({{"filename", name},
-                              {"split", i < 2 ? "train" : "val"},
+                              {"split", i < photos / 2 ? "train" : "val"},
                               {"sentences", {{{"raw", texts[i % 2]}}}}});
   }
   return folder.write("captions.json", json.dump());

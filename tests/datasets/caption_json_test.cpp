@@ -17,7 +17,7 @@ std::string error_of(const char* json) {
 }
 
 std::string result_error(const char* json) {
-  return tests::input_error([&] { parse_caption_results(Json::parse(json), "r.json"); });
+  return tests::input_error([&] { parse_caption_results(json, "r.json"); });
 }
 
 TEST(CaptionJson, CocoHasItsIds) {
@@ -84,8 +84,7 @@ TEST(CaptionJson, WhatIsMissingOrOfAnotherKindIsNamed) {
 
 TEST(CaptionResults, HaveNumbersOrNames) {
   const auto results = parse_caption_results(
-      Json::parse(
-          R"([{"image_id": 3, "caption": "x", "score": 1}, {"image_id": "a.jpg", "caption": ""}])"),
+      R"([{"image_id": 3, "caption": "x", "score": 1}, {"image_id": "a.jpg", "caption": ""}])",
       "r.json");
   ASSERT_THAT(results, SizeIs(2));
   EXPECT_EQ(results[0].id, "3");
@@ -93,8 +92,27 @@ TEST(CaptionResults, HaveNumbersOrNames) {
   EXPECT_EQ(results[1].id, "a.jpg");
 }
 
+TEST(CaptionResults, MayBeTheLinesOfCaption) {
+  const auto results = parse_caption_results(
+      "{\"path\": \"x/a.jpg\", \"captions\": [{\"text\": \"one\"}, {\"text\": \"two\"}]}\n\n"
+      "{\"path\": \"b.jpg\", \"captions\": [{\"text\": \"three\"}]}\n",
+      "r.json");
+  ASSERT_THAT(results, SizeIs(2));
+  EXPECT_EQ(results[0].id, "a.jpg");
+  EXPECT_EQ(results[0].caption, "one");
+  EXPECT_EQ(results[1].id, "b.jpg");
+  EXPECT_EQ(results[1].caption, "three");
+  EXPECT_THAT(
+      result_error("{\"path\": \"a\", \"captions\": [{\"text\": \"x\"}]}\n{\"path\": \"b\"}"),
+      HasSubstr("r.json, line 2: 'captions' is missing"));
+  EXPECT_THAT(result_error(R"({"path": "a", "captions": []})"), HasSubstr("a list of captions"));
+  EXPECT_THAT(result_error("{\"path\": \"a\", \"captions\": [{\"text\": \"x\"}]}\n"
+                           "{\"path\": \"y/a\", \"captions\": [{\"text\": \"x\"}]}"),
+              HasSubstr("one caption for each image"));
+}
+
 TEST(CaptionResults, WhatIsWrongIsNamed) {
-  EXPECT_THAT(result_error(R"({"annotations": []})"), HasSubstr("expected COCO's results"));
+  EXPECT_THAT(result_error("3"), HasSubstr("expected COCO's results"));
   EXPECT_THAT(result_error("[3]"), HasSubstr("'[0]' is 3"));
   EXPECT_THAT(result_error(R"([{"image_id": 1}])"), HasSubstr("'[0].caption' is missing"));
   EXPECT_THAT(result_error(R"([{"caption": "x"}])"), HasSubstr("'[0].image_id' is missing"));

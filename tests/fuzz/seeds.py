@@ -324,6 +324,10 @@ def captions_seeds():
     results = [{"image_id": 1, "caption": "x"}, {"image_id": "b", "caption": ""}]
     for whole in (results, {}, [3], [{}], results[:1] * 2, [{"image_id": 1}], [{"image_id": [], "caption": "x"}]):
         yield b"r" + json.dumps(whole).encode()
+    said = {"path": "d/a.jpg", "captions": [{"text": "x"}]}
+    for lines in ([said, {**said, "path": "b"}], [said, said], [{}], [{**said, "captions": []}],
+                  [{**said, "captions": [3]}], [{**said, "path": 3}]):
+        yield b"r" + "\n\n".join(json.dumps(line) for line in lines).encode()
 
 
 def main():

@@ -59,7 +59,7 @@ train::Lesson CaptionLearner::learn(const train::Batch& batch, const train::Batc
   const at::Tensor targets = tokens.narrow(1, 1, tokens.size(1) - 1);
   const Taught taught =
       decoder_.teach(tokens.narrow(1, 0, tokens.size(1) - 1),
-                     {.values = batch.inputs.to(device), .rows = rows_, .columns = columns_},
+                     annotations_of(batch.inputs.to(device)),
                      {.own_words = options_.own_words,
                       .dropout = options_.dropout,
                       .half_expected = options_.half_expected,

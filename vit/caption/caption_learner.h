@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "vit/caption/decoder.h"
@@ -44,6 +45,12 @@ class CaptionLearner : public train::Learner {
   const Decoder& decoder() const { return decoder_; }
   /// The decoder with other values of its parameters, without gradients.
   Decoder decoder_with(const train::NamedTensors& values) const;
+
+ protected:
+  /// A batch's annotations, on the grid. \param values [B, L, D]
+  Annotations annotations_of(at::Tensor values) const {
+    return {.values = std::move(values), .rows = rows_, .columns = columns_};
+  }
 
  private:
   CaptionLearning options_;

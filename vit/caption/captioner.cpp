@@ -57,14 +57,6 @@ Json to_json(const EncoderReference& encoder) {
   return json;
 }
 
-/// Where the encoder lies; "" when nowhere.
-std::string encoder_place(const EncoderReference& encoder, const std::string& folder) {
-  for (const char* name : {"encoder.safetensors", "encoder.pth", "encoder"}) {
-    if (fs::exists(in(folder, name))) return in(folder, name);
-  }
-  return fs::exists(encoder.path) ? encoder.path : "";
-}
-
 }  // namespace
 
 EncoderReference reference_to(const Encoder& encoder, const std::string& path,
@@ -120,15 +112,23 @@ Captioner open_captioner(const std::string& folder) {
           .columns = columns};
 }
 
+std::string encoder_place(const Captioner& captioner, const std::string& folder,
+                          const std::string& instead) {
+  if (!instead.empty()) return instead;
+  for (const char* name : {"encoder.safetensors", "encoder.pth", "encoder"}) {
+    if (fs::exists(in(folder, name))) return in(folder, name);
+  }
+  const EncoderReference& wanted = captioner.encoder;
+  if (fs::exists(wanted.path)) return wanted.path;
+  throw UsageError(
+      fmt::format("the encoder {} is neither in {} nor at {}: --encoder says where its weights are",
+                  wanted.name, printable(folder), printable(wanted.path)));
+}
+
 Encoder open_encoder_of(const Captioner& captioner, const std::string& folder,
                         const std::string& instead) {
   const EncoderReference& wanted = captioner.encoder;
-  const std::string place = instead.empty() ? encoder_place(wanted, folder) : instead;
-  if (place.empty()) {
-    throw UsageError(fmt::format(
-        "the encoder {} is neither in {} nor at {}: --encoder says where its weights are",
-        wanted.name, printable(folder), printable(wanted.path)));
-  }
+  const std::string place = encoder_place(captioner, folder, instead);
   Encoder encoder = open_encoder(place, {.input_size = wanted.input, .stride = wanted.stride});
   const std::string checksum = checksum_of(encoder.files);
   if (checksum != wanted.checksum) {

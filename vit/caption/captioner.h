@@ -43,8 +43,13 @@ void save_captioner(const Captioner& captioner, const std::string& folder);
 /// \throws InputError: a file is missing, damaged, or doesn't fit the others
 Captioner open_captioner(const std::string& folder);
 
-/// Opens the encoder: at `instead`, else among the captioner's own files (encoder.safetensors,
+/// Where the encoder lies: at `instead`, else among the captioner's own files (encoder.safetensors,
 /// encoder.pth or a folder `encoder`), else where it lay when the captioner was trained.
+/// \throws UsageError when it is nowhere
+std::string encoder_place(const Captioner& captioner, const std::string& folder,
+                          const std::string& instead);
+
+/// Opens the encoder that lies there.
 /// \throws UsageError when it is nowhere, or other weights lie there; InputError as open_encoder
 Encoder open_encoder_of(const Captioner& captioner, const std::string& folder,
                         const std::string& instead);

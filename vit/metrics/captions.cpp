@@ -1,5 +1,6 @@
 #include "vit/metrics/captions.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "vit/metrics/rouge.h"
@@ -10,6 +11,7 @@ namespace {
 void add(const CaptionScores& image, double share, CaptionScores& corpus) {
   corpus.counts += image.counts;
   corpus.rouge_l += image.rouge_l * share;
+  corpus.exact += image.exact * share;
   if (image.cider_d) corpus.cider_d = corpus.cider_d.value_or(0) + *image.cider_d * share;
 }
 
@@ -30,6 +32,7 @@ CaptionReport score_captions(std::span<const Sentence> candidates,
     CaptionScores& image = report.images.emplace_back();
     image.counts = bleu_counts(candidates[i], references[i]);
     image.rouge_l = rouge_l(candidates[i], references[i]);
+    image.exact = std::ranges::find(references[i], candidates[i]) != references[i].end() ? 1 : 0;
     if (enough) image.cider_d = cider_d(candidates[i], references[i], *frequencies);
     add(image, 1 / static_cast<double>(candidates.size()), report.corpus);
   }

@@ -11,11 +11,12 @@
 /// How good captions are: all measures of a set, and of each photo of it.
 namespace vitascope::metrics {
 
-/// Of one caption, or of a set: counts are summed, the other two are means.
+/// Of one caption, or of a set: counts are summed, the others are means.
 struct CaptionScores {
   BleuCounts counts;  ///< bleu() and bleu_unsmoothed() read BLEU off them
   double rouge_l = 0;
   std::optional<double> cider_d;  ///< absent: too few images, see kLeastCiderImages
+  double exact = 0;               ///< 1 for a caption that is one of its references, else 0
 };
 
 /// The scores of a set of captions.

@@ -35,7 +35,9 @@ void MultiHead::list(const AlignmentConfig& config, const std::string& prefix, S
 }
 
 std::pair<at::Tensor, at::Tensor> MultiHead::project(const at::Tensor& values) const {
-  return {by_head(kernels::linear(values, key), heads),
+  // b_K moves all scores of a query alike, which softmax does not feel: nothing depends on it, and
+  // its gradient is 0 without the rounding that would be all there is of it.
+  return {by_head(kernels::linear(values, {.weight = key.weight}), heads),
           by_head(kernels::linear(values, value), heads)};
 }
 

@@ -21,7 +21,7 @@ enum class Maps {
 /// W_O concat_h softmax(W_Q q (W_K a)^T / sqrt(D)) W_V a, through the project's kernels.
 struct MultiHead {
   kernels::Weight query;   ///< W_Q [A, Dq], b_Q
-  kernels::Weight key;     ///< W_K [A, Da], b_K
+  kernels::Weight key;     ///< W_K [A, Da], b_K, which nothing depends on
   kernels::Weight value;   ///< W_V [A, Da], b_V
   kernels::Weight output;  ///< W_O [A, A], b_O
   std::int64_t heads = 1;  ///< H
