@@ -12,6 +12,7 @@
 #include "app/values.h"
 #include "datasets/image_folder.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/linear.h"
 #include "vit/error.h"
 #include "vit/model/packed.h"
 #include "vit/text.h"
@@ -206,6 +207,14 @@ void apply_specification_flags(const ModelOptions& options, weights::Model& mode
   specification.source += fmt::format("{}{}", separator, fmt::join(given, ", "));
 }
 
+void warn_of_precision(const RunOptions& run, at::Device device) {
+  if (run.quiet || run.precision != "bf16" || !device.is_cpu()) return;
+  if (kernels::has_product(at::kBFloat16)) return;
+  output::warning(
+      "this processor has no products in bf16, which needs AVX-512 or newer: --precision fp32 is "
+      "several times as fast");
+}
+
 weights::Model open_model(const ModelOptions& options, const RunOptions& run, bool pack) {
   if (options.model.empty()) {
     throw UsageError(
@@ -214,6 +223,7 @@ weights::Model open_model(const ModelOptions& options, const RunOptions& run, bo
   }
   const at::Device device = open_device(run.device, run.verbose);
   apply_threads(run);
+  warn_of_precision(run, device);
   weights::OpenOptions open = open_options(options, run);
   open.pack = pack && device.is_cpu();
   weights::Model model = options.adapter.empty() ? weights::open_model(options.model, open)

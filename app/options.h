@@ -59,10 +59,14 @@ void add_photo_options(CLI::App& command, PhotoOptions& options);
 /// \throws UsageError
 weights::OpenOptions open_options(const ModelOptions& options, const RunOptions& run);
 
+/// Warns where bf16 is asked of a processor that has no products in it, and so is slower in it.
+void warn_of_precision(const RunOptions& run, at::Device device);
+
 /// Makes the device and the threads ready, opens the model that the flags describe, moves it to the
 /// device, applies flags to its image specification, and prints its notes to stderr when verbose.
 /// \param pack whether weights are only multiplied with, as kernels::pack wants it; heeded on the
-/// CPU \throws UsageError or InputError (exit status 2)
+///        CPU
+/// \throws UsageError or InputError (exit status 2)
 weights::Model open_model(const ModelOptions& options, const RunOptions& run, bool pack);
 
 /// The number of photos from which packing wins back the time that it takes.

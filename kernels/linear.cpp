@@ -8,6 +8,7 @@
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
 #include <ATen/ops/silu.h>
+#include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -81,6 +82,15 @@ const auto& product_operator() {
   return product;
 }
 
+const auto& pack_operator() {
+  static const auto pack = find_operator<PackOperator>("mkldnn::_reorder_linear_weight");
+  return pack;
+}
+
+// oneDNN chooses the layout by the number of rows that will come; a few hundred and a few thousand
+// give the same, which also serves single photos best.
+constexpr int kRows = 1576;
+
 at::Tensor onednn_product(const at::Tensor& x, const at::Tensor& weight,
                           const std::optional<at::Tensor>& bias, const FusedActivation& words) {
   return product_operator()->call(x, weight, bias, words.attribute,
@@ -132,7 +142,7 @@ at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation 
 bool trains(const at::Tensor& x, const Weight& weight) {
   return at::GradMode::is_enabled() && (weight.weight.requires_grad() || weight.down.defined()) &&
          x.is_cpu() && x.scalar_type() == weight.weight.scalar_type() &&
-         (x.scalar_type() == at::kFloat || x.scalar_type() == at::kBFloat16) && product_operator();
+         x.scalar_type() != at::kHalf && has_product(x.scalar_type());
 }
 
 at::Tensor plain_product(const at::Tensor& x, const Weight& weight) {
@@ -156,13 +166,33 @@ at::Tensor low_rank_product(const at::Tensor& x, const Weight& weight, Activatio
 
 }  // namespace
 
+bool has_product(at::ScalarType type) {
+  const auto takes = [](at::ScalarType half) {
+    if (!pack_operator() || !product_operator()) return false;
+    try {
+      pack_operator()->call(at::zeros({16, 16}, half), c10::SymInt(kRows));
+      return true;
+    } catch (const c10::Error&) {
+      return false;
+    }
+  };
+  static const bool takes_float = takes(at::kFloat), takes_bfloat16 = takes(at::kBFloat16),
+                    takes_half = takes(at::kHalf);
+  switch (type) {
+    case at::kFloat:
+      return takes_float;
+    case at::kBFloat16:
+      return takes_bfloat16;
+    case at::kHalf:
+      return takes_half;
+    default:
+      return false;
+  }
+}
+
 at::Tensor pack(const at::Tensor& weight) {
-  static const auto reorder = find_operator<PackOperator>("mkldnn::_reorder_linear_weight");
-  if (!reorder || !product_operator()) return weight;
-  // oneDNN chooses the layout by the number of rows that will come; a few hundred and a few
-  // thousand give the same, which also serves single photos best.
-  constexpr int kRows = 1576;
-  return reorder->call(weight, c10::SymInt(kRows));
+  return has_product(weight.scalar_type()) ? pack_operator()->call(weight, c10::SymInt(kRows))
+                                           : weight;
 }
 
 at::Tensor linear(const at::Tensor& x, const Weight& weight, const Epilogue& epilogue) {

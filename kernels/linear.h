@@ -16,9 +16,14 @@ struct Weight {
   double low_rank_scale = 1;
 };
 
+/// Whether this processor multiplies matrices of that type with oneDNN. What bfloat16 and float16
+/// need (AVX-512, say) is LibTorch's to know: it is asked once, by a small weight. Without,
+/// products work, several times slower than those of float32.
+bool has_product(at::ScalarType type);
+
 /// The same numbers in the order in which this processor's product reads them (oneDNN's blocked
-/// layout): quicker, but opaque, for inference on the CPU only. Returned as it came where LibTorch
-/// has no packed product for it.
+/// layout): quicker, but opaque, for inference on the CPU only. Returned as it came where there
+/// is no such product, \see has_product.
 /// \param weight [out, in], plain, on the CPU
 at::Tensor pack(const at::Tensor& weight);
 

@@ -69,6 +69,7 @@ weights::Model prepared_model(const FinetuneOptions& options,
                              ? scratch_model(options.scratch, options.model, run, images, numbers)
                              : opened_model(options, run, images);
   model.label_source = "the data it was trained on";
+  warn_of_precision(options.run, device_of(model.network));
   layout_for(model);  // now, not after hours, when no layout can hold it
   if (options.method == "lora") {
     RandomNumbers random = stream(options, Stream::lora);

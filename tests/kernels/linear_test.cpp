@@ -76,6 +76,16 @@ TEST(Linear, PackedBfloat16StaysWithinItsRounding) {
   EXPECT_TRUE((y.to(at::kDouble) - exact).abs().lt(spacing).all().item<bool>());
 }
 
+/// Where a processor has no such product (bfloat16 without AVX-512) weights stay as they are.
+TEST(Linear, WhatCannotBePackedStaysPlainAndIsMultipliedAllTheSame) {
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf, at::kDouble}) {
+    const at::Tensor weight = at::ones({16, 16}, type), packed = pack(weight);
+    EXPECT_EQ(packed.is_mkldnn(), has_product(type)) << type;
+    EXPECT_EQ(linear(at::ones({1, 16}, type), {packed, {}})[0][0].item<double>(), 16) << type;
+  }
+  EXPECT_TRUE(has_product(at::kFloat));
+}
+
 TEST(Linear, APackedWeightRefusesGradients) {
   const at::Tensor x = at::ones({3, 4}).requires_grad_();
   const Weight weight{pack(at::ones({2, 4})), {}};
