@@ -2,94 +2,21 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/output.h"
+#include "app/figures_text.h"
 #include "vit/text.h"
 
 namespace vitascope::app {
 namespace {
 
-using explain::Better;
-using explain::Figure;
 using explain::FigureKind;
 using explain::Figures;
-using explain::find_figure;
 using Json = nlohmann::ordered_json;
-
-/// Beside more columns than these the meaning of a line would not fit on a screen.
-constexpr std::size_t kColumnsWithMeaning = 4;
-
-std::string direction(Better better) {
-  if (better == Better::lower) return "lower is better: ";
-  return better == Better::higher ? "higher is better: " : "";
-}
-
-/// Every measure that any column has.
-std::vector<const FigureKind*> measured(const std::vector<FigureKind>& kinds,
-                                        const std::vector<const Figures*>& columns) {
-  std::vector<const FigureKind*> found;
-  for (const FigureKind& kind : kinds) {
-    const bool there = std::ranges::any_of(
-        columns, [&](const Figures* column) { return column->contains(kind.key); });
-    if (there) found.push_back(&kind);
-  }
-  return found;
-}
 
 std::string fill_text(const std::string& fill) {
   if (fill == "mean") return "the model's mean colour";
   return fill == "zero" ? "black" : "the photo, blurred";
-}
-
-std::string cell(const Figures& figures, std::string_view key) {
-  const auto figure = find_figure(figures, key);
-  return figure ? fmt::format("{:.3f}", figure->value) : "-";
-}
-
-std::string table(const std::vector<FigureKind>& kinds,
-                  const std::vector<std::pair<std::string, const Figures*>>& columns) {
-  std::vector<const Figures*> figures;
-  std::vector<int> widths;
-  std::string text = std::string(22, ' ');
-  for (const auto& [label, column] : columns) {
-    figures.push_back(column);
-    widths.push_back(std::max(7, output::display_width(label)));
-    text += fmt::format("  {:>{}}", label, widths.back());
-  }
-  text += "\n";
-  for (const FigureKind* kind : measured(kinds, figures)) {
-    text += fmt::format("  {:<20}", kind->heading);
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      text += fmt::format("  {:>{}}", cell(*figures[i], kind->key), widths[i]);
-    }
-    if (columns.size() <= kColumnsWithMeaning) {
-      text += fmt::format("  {}{}", direction(kind->better), kind->meaning);
-    }
-    text += "\n";
-  }
-  return text;
-}
-
-Json plain_json(const Figures& figures) {
-  Json json = Json::object();
-  for (const auto& [key, figure] : figures) json[key] = figure.value;
-  return json;
-}
-
-Json mean_json(const Figures& figures) {
-  Json json = Json::object();
-  for (const auto& [key, figure] : figures) {
-    Json one{
-        {"mean", figure.value}, {"low", nullptr}, {"high", nullptr}, {"photos", figure.photos}};
-    if (figure.interval) {
-      one["low"] = figure.interval->low;
-      one["high"] = figure.interval->high;
-    }
-    json[key] = one;
-  }
-  return json;
 }
 
 Json curve_json(const explain::Curve& curve) {
@@ -97,7 +24,7 @@ Json curve_json(const explain::Curve& curve) {
 }
 
 Json map_json(const AuditedMapFigures& map, const explain::MapAudit& found) {
-  Json json{{"label", map.label}, {"figures", plain_json(map.figures)}};
+  Json json{{"label", map.label}, {"figures", figures_json(map.figures)}};
   if (found.faithfulness) {
     json["deletion"] = curve_json(found.faithfulness->deletion_most_first);
     json["insertion"] = curve_json(found.faithfulness->insertion_most_first);
@@ -120,12 +47,12 @@ std::string audit_text(const AuditFigures& audit, const std::vector<std::string>
     columns.emplace_back(printable(map.label), &map.figures);
   }
   if (!audit.random.empty()) columns.emplace_back("chance", &audit.random);
-  std::string text = table(explain::map_figure_kinds(), columns);
+  std::string text = figure_table(explain::map_figure_kinds(), columns);
   if (!audit.maps.empty() && audit.maps.front().figures.contains("deletion")) {
     text += "  (where a patch is taken away stands " + fill_text(audit.fill) + ")\n";
   }
   if (!audit.weights.empty()) {
-    text += table(explain::weight_figure_kinds(), {{"weights", &audit.weights}});
+    text += figure_table(explain::weight_figure_kinds(), {{"weights", &audit.weights}});
   }
   for (const std::string& sentence : verdict) text += "  " + sentence + "\n";
   return text;
@@ -139,8 +66,8 @@ nlohmann::ordered_json audit_json(const PhotoAuditResult& result,
   }
   return {{"fill", result.figures.fill},
           {"maps", maps},
-          {"random", plain_json(result.figures.random)},
-          {"weights", plain_json(result.figures.weights)},
+          {"random", figures_json(result.figures.random)},
+          {"weights", figures_json(result.figures.weights)},
           {"verdict", verdict}};
 }
 
@@ -148,13 +75,13 @@ nlohmann::ordered_json audit_json(const AuditFigures& audit,
                                   const std::vector<std::string>& verdict) {
   Json maps = Json::array();
   for (const AuditedMapFigures& map : audit.maps) {
-    maps.push_back({{"label", map.label}, {"figures", mean_json(map.figures)}});
+    maps.push_back({{"label", map.label}, {"figures", mean_figures_json(map.figures)}});
   }
   return {{"photos", audit.photos},
           {"fill", audit.fill},
           {"maps", maps},
-          {"random", mean_json(audit.random)},
-          {"weights", mean_json(audit.weights)},
+          {"random", mean_figures_json(audit.random)},
+          {"weights", mean_figures_json(audit.weights)},
           {"verdict", verdict}};
 }
 
@@ -163,8 +90,8 @@ std::vector<report::AuditRow> audit_rows(const AuditFigures& audit) {
   const auto add = [&](const std::string& of, const std::vector<FigureKind>& kinds,
                        const Figures& figures) {
     for (const FigureKind* kind : measured(kinds, {&figures})) {
-      rows.push_back({fmt::format("{}: {}", of, kind->heading), cell(figures, kind->key),
-                      fmt::format("{}{}", direction(kind->better), kind->meaning)});
+      rows.push_back({fmt::format("{}: {}", of, kind->heading), figure_text(figures, kind->key),
+                      meaning_text(*kind)});
     }
   };
   for (const AuditedMapFigures& map : audit.maps) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/figures_text.h"
 #include "vit/text.h"
 
 namespace vitascope::app {
@@ -19,21 +20,6 @@ constexpr double kMoved = 0.1;
 constexpr double kSame = 0.7;
 /// The largest Jensen-Shannon divergence, ln 2.
 constexpr double kFarthest = 0.693;
-
-/// ".21" or "-.03": no zero before the point, as tables of the field print it.
-std::string number(double value) {
-  std::string text = fmt::format("{:.2f}", value);
-  if (text == "-0.00") text = "0.00";
-  const auto zero = text.find("0.");
-  return zero <= 1 && std::abs(value) < 0.995 ? text.erase(zero, 1) : text;
-}
-
-/// ".21 (.15 to .27)".
-std::string with_interval(const Figure& figure) {
-  if (!figure.interval) return number(figure.value);
-  return fmt::format("{} ({} to {})", number(figure.value), number(figure.interval->low),
-                     number(figure.interval->high));
-}
 
 Figure negated(Figure figure) {
   figure.value = -figure.value;
@@ -84,7 +70,8 @@ std::string weights_sentence(const AuditFigures& audit) {
   if (const auto adversary = find_figure(audit.weights, "adversary_divergence")) {
     const auto moved = find_figure(audit.weights, "adversary_distance");
     text += fmt::format("; other weights, {} apart of at most {}, give the same answer within {}",
-                        number(adversary->value), number(kFarthest), number(moved->value));
+                        short_number(adversary->value), short_number(kFarthest),
+                        short_number(moved->value));
   }
   return text + (permuted->value < kMoved
                      ? ": read attention as where information could flow, not why."
@@ -123,10 +110,11 @@ std::string pointing_sentence(const AuditFigures& audit, const AuditedMapFigures
   if (!hit || !energy) return "";
   const auto chance = find_figure(audit.random, "energy");
   const std::string compared =
-      chance ? fmt::format(" (of random maps {})", number(chance->value)) : "";
+      chance ? fmt::format(" (of random maps {})", short_number(chance->value)) : "";
   if (audit.photos == 1) {
     return fmt::format("Its peak {} the object, which holds {} of it{}.",
-                       hit->value > 0 ? "lies on" : "misses", number(energy->value), compared);
+                       hit->value > 0 ? "lies on" : "misses", short_number(energy->value),
+                       compared);
   }
   return fmt::format("Its peak lies on the object in {} of photos; {} of it lies there{}.",
                      with_interval(*hit), with_interval(*energy), compared);

@@ -35,16 +35,6 @@ ordered_json json_of(const CaptionText& caption, const PhotoCaptions& photo) {
           {"words", std::move(words)}};
 }
 
-std::string json_text(const PhotoCaptions& photo) {
-  ordered_json captions = ordered_json::array();
-  for (const CaptionText& caption : photo.captions) captions.push_back(json_of(caption, photo));
-  return output::json_line({{"path", photo.path},
-                            {"width", photo.size.width},
-                            {"height", photo.size.height},
-                            {"grid", {photo.rows, photo.columns}},
-                            {"captions", std::move(captions)}});
-}
-
 std::string csv_text(const PhotoCaptions& photo) {
   std::string text;
   for (std::size_t rank = 0; rank < photo.captions.size(); ++rank) {
@@ -85,10 +75,20 @@ CaptionText caption_text(const caption::Caption& caption, const caption::Vocabul
   return result;
 }
 
+ordered_json caption_json(const PhotoCaptions& photo) {
+  ordered_json captions = ordered_json::array();
+  for (const CaptionText& caption : photo.captions) captions.push_back(json_of(caption, photo));
+  return {{"path", photo.path},
+          {"width", photo.size.width},
+          {"height", photo.size.height},
+          {"grid", {photo.rows, photo.columns}},
+          {"captions", std::move(captions)}};
+}
+
 std::string render(const PhotoCaptions& result, output::Format format) {
   switch (format) {
     case output::Format::json:
-      return json_text(result);
+      return output::json_line(caption_json(result));
     case output::Format::csv:
       return csv_text(result);
     case output::Format::text:

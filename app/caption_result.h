@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -40,11 +41,14 @@ struct PhotoCaptions {
 /// The words of a decoder's sentence.
 CaptionText caption_text(const caption::Caption& caption, const caption::Vocabulary& vocabulary);
 
-/// Text: the path and the best caption on a line, further ones under it. JSON, one object a line:
+/// Text: the path and the best caption on a line, further ones under it. JSON, one object a line,
+/// see caption_json. CSV: path, rank, caption, log_prob, score.
+std::string render(const PhotoCaptions& result, output::Format format);
+
 /// path, width, height, grid [rows, columns], captions [{text, log_prob, score, finished, words
 /// [{word, log_prob, weight, box}]}], where box is the cell that got the largest weight, in pixels
-/// of the upright photo: left, top, right, bottom. CSV: path, rank, caption, log_prob, score.
-std::string render(const PhotoCaptions& result, output::Format format);
+/// of the upright photo: left, top, right, bottom.
+nlohmann::ordered_json caption_json(const PhotoCaptions& photo);
 
 /// The line before the first result: CSV's column names.
 std::string caption_header(output::Format format);

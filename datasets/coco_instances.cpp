@@ -26,6 +26,18 @@ bool same_aspect(image::Size annotated, image::Size photo) {
          std::abs(annotated.height * across - photo.height) <= 1;
 }
 
+MaskPixels pixels_of(at::Tensor& mask, image::Size size) {
+  return {{mask.data_ptr<bool>(), static_cast<std::size_t>(mask.numel())}, size};
+}
+
+/// From the first to behind the last column (over the rows, 0) or row (over the columns, 1) that
+/// has a pixel; twice 0 where none has.
+std::pair<double, double> extent(const at::Tensor& mask, std::int64_t over) {
+  const at::Tensor places = mask.any(over).nonzero().flatten();
+  if (places.numel() == 0) return {0, 0};
+  return {places.min().item<double>(), places.max().item<double>() + 1};
+}
+
 }  // namespace
 
 CocoInstances::CocoInstances(CocoAnnotations annotations, std::string path)
@@ -63,8 +75,8 @@ std::vector<std::string> CocoInstances::categories(const std::string& photo) con
   return names;
 }
 
-at::Tensor CocoInstances::mask(const std::string& photo, image::Size upright,
-                               const MaskChoice& choice) const {
+CocoInstances::Chosen CocoInstances::chosen(const std::string& photo, image::Size upright,
+                                            const MaskChoice& choice) const {
   const std::vector<std::string>& names = annotations_.categories;
   if (choice.category && std::find(names.begin(), names.end(), *choice.category) == names.end()) {
     const std::string nearest = nearest_name(*choice.category, names);
@@ -83,14 +95,39 @@ at::Tensor CocoInstances::mask(const std::string& photo, image::Size upright,
                                         upright.width, upright.height, found->size.width,
                                         found->size.height, printable(path_)));
   }
-  at::Tensor mask = at::zeros({upright.height, upright.width}, at::kBool);
-  const MaskPixels pixels{{mask.data_ptr<bool>(), static_cast<std::size_t>(mask.numel())}, upright};
+  Chosen result{found, {}};
   for (const CocoInstance& instance : found->instances) {
     if (instance.crowd && !choice.crowds) continue;
     if (choice.category && names[instance.category] != *choice.category) continue;
-    draw(instance.region, found->size, pixels);
+    result.instances.push_back(&instance);
+  }
+  return result;
+}
+
+at::Tensor CocoInstances::mask(const std::string& photo, image::Size upright,
+                               const MaskChoice& choice) const {
+  const Chosen found = chosen(photo, upright, choice);
+  at::Tensor mask = at::zeros({upright.height, upright.width}, at::kBool);
+  for (const CocoInstance* instance : found.instances) {
+    draw(instance->region, found.photo->size, pixels_of(mask, upright));
   }
   return mask;
+}
+
+std::vector<image::Rectangle> CocoInstances::boxes(const std::string& photo, image::Size upright,
+                                                   const MaskChoice& choice) const {
+  const Chosen found = chosen(photo, upright, choice);
+  at::Tensor mask = at::empty({upright.height, upright.width}, at::kBool);
+  std::vector<image::Rectangle> boxes;
+  boxes.reserve(found.instances.size());
+  for (const CocoInstance* instance : found.instances) {
+    mask.fill_(false);
+    draw(instance->region, found.photo->size, pixels_of(mask, upright));
+    const auto [left, right] = extent(mask, 0);
+    const auto [top, bottom] = extent(mask, 1);
+    if (right > left) boxes.push_back({left, top, right, bottom});
+  }
+  return boxes;
 }
 
 CocoInstances read_coco_instances(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets/coco_annotations.h"
+#include "vit/image/view.h"
 
 /// \file
 /// Which pixels of a photo belong to its objects, by annotations in COCO's format.
@@ -45,7 +46,20 @@ class CocoInstances {
   at::Tensor mask(const std::string& photo, image::Size upright,
                   const MaskChoice& choice = {}) const;
 
+  /// The boxes of the same objects, in pixels of the upright photo; those without a pixel there
+  /// have none.
+  /// \throws as mask
+  std::vector<image::Rectangle> boxes(const std::string& photo, image::Size upright,
+                                      const MaskChoice& choice = {}) const;
+
  private:
+  /// What mask and boxes look at: the photo's entry and, of its objects, those that are chosen.
+  struct Chosen {
+    const CocoPhoto* photo;
+    std::vector<const CocoInstance*> instances;
+  };
+  Chosen chosen(const std::string& photo, image::Size upright, const MaskChoice& choice) const;
+
   CocoAnnotations annotations_;
   std::string path_;
   std::multimap<std::string, std::size_t> by_name_;  ///< last part of the file name -> photo

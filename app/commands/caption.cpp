@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/caption_audit.h"
+#include "app/caption_audit_result.h"
 #include "app/caption_result.h"
 #include "app/caption_strip.h"
 #include "app/drawing/write_picture.h"
@@ -39,6 +42,7 @@ struct CaptionOptions {
   std::uint64_t seed = 0;
   std::string format = "text", overlay;
   bool force = false;
+  CaptionAuditOptions audit;
 };
 
 caption::SentenceRules rules(const CaptionOptions& options) {
@@ -65,13 +69,25 @@ caption::SamplingOptions sampling_options(const CaptionOptions& options) {
           .special = {}};
 }
 
+/// What is found of a photo.
+struct Said {
+  PhotoCaptions captions;
+  std::optional<CaptionAudit> audit;
+};
+
 /// Writes captions photo by photo.
 class Writer {
  public:
   Writer(const CaptionOptions& options, caption::Captioner captioner)
-      : options_(options), captioner_(std::move(captioner)), random_(options.seed) {}
+      : options_(options), captioner_(std::move(captioner)), random_(options.seed) {
+    if (options.audit.audit) {
+      auditor_.emplace(captioner_, options.audit, beam_options(options), options.seed);
+    }
+  }
+  Writer(const Writer&) = delete;  // the auditor refers to its captioner
+  Writer& operator=(const Writer&) = delete;
 
-  PhotoCaptions captions(const EncodedPhoto& photo) {
+  Said captions(const EncodedPhoto& photo) {
     require_grid(photo);
     PhotoCaptions result{.path = photo.photo.path,
                          .size = photo.photo.size,
@@ -79,10 +95,16 @@ class Writer {
                          .rows = static_cast<int>(photo.annotations.rows),
                          .columns = static_cast<int>(photo.annotations.columns),
                          .captions = {}};
-    for (const caption::Caption& one : said(photo.annotations)) {
+    const std::vector<caption::Caption> found = said(photo.annotations);
+    for (const caption::Caption& one : found) {
       result.captions.push_back(caption_text(one, captioner_.vocabulary));
     }
-    return result;
+    Said all{.captions = std::move(result), .audit = {}};
+    if (auditor_) {
+      all.audit =
+          auditor_->audit({all.captions, photo.annotations, found.front(), photo.photo.index});
+    }
+    return all;
   }
 
  private:
@@ -112,10 +134,29 @@ class Writer {
   caption::Captioner captioner_;
   RandomNumbers random_;  ///< places of hard attention
   std::uint64_t count_ = 0;
+  std::optional<CaptionAuditor> auditor_{};
 };
 
-int caption_photos(const CaptionOptions& options) {
-  const output::Format format = output::parse_format(options.format);
+void print(const Said& said, output::Format format) {
+  if (!said.audit) return output::print(render(said.captions, format));
+  if (format == output::Format::text) {
+    return output::print(render(said.captions, format) + audit_text(said.audit->figures));
+  }
+  nlohmann::ordered_json json = caption_json(said.captions);
+  json["audit"] = audit_json(*said.audit);
+  output::print(output::json_line(json));
+}
+
+/// What all photos show together.
+void print_population(const std::vector<CaptionAuditFigures>& audits, output::Format format) {
+  const CaptionAuditFigures all = mean_caption_audit(audits);
+  output::print(format == output::Format::json
+                    ? output::json_line({{"population", audit_json(all)}})
+                    : fmt::format("{} photos, means\n", all.photos) + audit_text(all));
+}
+
+/// \throws UsageError when options don't go together
+void check_options(const CaptionOptions& options) {
   if (options.model.empty()) {
     throw UsageError("--model is missing: expected the folder of a captioner");
   }
@@ -123,6 +164,23 @@ int caption_photos(const CaptionOptions& options) {
     throw UsageError(fmt::format("--best {} of --beam {}: expected at most as many", options.best,
                                  options.beam));
   }
+  if (!options.audit.audit) {
+    if (options.audit.masks.empty()) return;
+    throw UsageError("--masks says what an audit looks at; add --audit");
+  }
+  if (options.sample) {
+    throw UsageError(
+        "--audit searches again for the likeliest caption, and --sample draws one: expected one of "
+        "them");
+  }
+  if (options.format == "csv") {
+    throw UsageError("--audit has no columns in CSV: expected --format text or json");
+  }
+}
+
+int caption_photos(const CaptionOptions& options) {
+  const output::Format format = output::parse_format(options.format);
+  check_options(options);
   int failed = 0;
   const std::vector<std::string> paths = find_photos(options.photos, failed);
   const std::vector<std::string> strips =
@@ -137,16 +195,21 @@ int caption_photos(const CaptionOptions& options) {
     std::filesystem::create_directories(options.overlay);
   }
   output::print(caption_header(format));
+  std::vector<CaptionAuditFigures> audits;
   const auto use = [&](const EncodedPhoto& photo) {
-    const PhotoCaptions captions = writer.captions(photo);
-    output::print(render(captions, format));
+    const Said said = writer.captions(photo);
+    print(said, format);
+    if (said.audit) audits.push_back(said.audit->figures);
     if (options.overlay.empty()) return;
+    const PhotoCaptions& captions = said.captions;
     const image::Picture picture = image::decode(captions.path, decode_options(options.photos));
     drawing::write_picture(strips[photo.photo.index],
                            draw_caption(picture, captions, captions.captions.front(), {}, font),
                            options.force);
   };
-  return encode_photos(encoder, paths, options.run, options.photos, failed, use).exit_status();
+  const RunReport report = encode_photos(encoder, paths, options.run, options.photos, failed, use);
+  if (audits.size() > 1) print_population(audits, format);
+  return report.exit_status();
 }
 
 constexpr const char* kExamples =
@@ -156,7 +219,8 @@ constexpr const char* kExamples =
 Examples:
   vitascope caption photo.jpg --model captioner
   vitascope caption photos/ --model captioner --best 3 --format json
-  vitascope caption photo.jpg --model captioner --overlay words.png)";
+  vitascope caption photo.jpg --model captioner --overlay words.png
+  vitascope caption scenes/images/test_*.png --model captioner --audit --masks scenes/instances.json)";
 
 void add_sentence_options(CLI::App& command, CaptionOptions& options) {
   const std::string group = "Sentences";
@@ -210,8 +274,9 @@ std::function<int()> declare_caption(CLI::App& command) {
       ->type_name("FILE")
       ->group(group);
   command.add_flag("--force", options->force, "overwrite what --overlay names")->group(group);
+  add_caption_audit_options(command, options->audit);
   add_run_options(command, options->run);
-  command.footer(kExamples);
+  command.footer(caption_audit_help() + "\n" + kExamples);
   return [options] { return caption_photos(*options); };
 }
 

@@ -54,6 +54,21 @@ TEST(CocoInstances, AMaskIsTheUnionOfTheObjects) {
             ".#..\n....\n");
 }
 
+TEST(CocoInstances, EachObjectHasABox) {
+  const CocoInstances found = instances();
+  const auto boxes = [&](image::Size size, const MaskChoice& choice) {
+    std::vector<std::vector<double>> result;
+    for (const image::Rectangle& box : found.boxes("a.jpg", size, choice)) {
+      result.push_back({box.left, box.top, box.right, box.bottom});
+    }
+    return result;
+  };
+  EXPECT_THAT(boxes({4, 2}, {.category = "dog"}),
+              ElementsAre(ElementsAre(0, 0, 1, 2), ElementsAre(2, 0, 3, 1)));
+  EXPECT_THAT(boxes({8, 4}, {.category = "cat"}), ElementsAre(ElementsAre(2, 0, 4, 2)));
+  EXPECT_THAT(boxes({4, 2}, {.category = "cow"}), IsEmpty());
+}
+
 TEST(CocoInstances, SaysWhichCategoriesAPhotoHas) {
   const CocoInstances found = instances();
   EXPECT_THAT(found.categories(), ElementsAre("cat", "dog", "cow"));

@@ -10,8 +10,8 @@ namespace {
 /// The decoder as a search sees it, which remembers where every row of every call looked.
 class Speaker {
  public:
-  Speaker(const Decoder& decoder, const Annotations& annotations, RandomNumbers* random)
-      : decoder_(decoder), state_(decoder.start(annotations)), random_(random) {}
+  Speaker(const Decoder& decoder, DecoderState start, RandomNumbers* random)
+      : decoder_(decoder), state_(std::move(start)), random_(random) {}
 
   at::Tensor next(at::IntArrayRef tokens, at::IntArrayRef parents) {
     if (state_.step > 0) reorder(state_, parents);
@@ -47,10 +47,15 @@ NextToken token_function(Speaker& speaker) {
 std::vector<std::vector<Caption>> captions_of(const Decoder& decoder,
                                               const Annotations& annotations,
                                               const BeamOptions& options, RandomNumbers* random) {
-  Speaker speaker(decoder, annotations, random);
+  return captions_from(decoder, decoder.start(annotations), options, random);
+}
+
+std::vector<std::vector<Caption>> captions_from(const Decoder& decoder, DecoderState start,
+                                                const BeamOptions& options, RandomNumbers* random) {
+  const std::int64_t photos = start.rows.photos();
+  Speaker speaker(decoder, std::move(start), random);
   std::vector<std::vector<Caption>> result;
-  for (std::vector<Hypothesis>& of_photo :
-       beam_search(token_function(speaker), annotations.values.size(0), options)) {
+  for (std::vector<Hypothesis>& of_photo : beam_search(token_function(speaker), photos, options)) {
     std::vector<Caption>& captions = result.emplace_back();
     captions.reserve(of_photo.size());
     for (Hypothesis& sentence : of_photo) captions.push_back(speaker.caption(std::move(sentence)));
@@ -61,7 +66,7 @@ std::vector<std::vector<Caption>> captions_of(const Decoder& decoder,
 std::vector<Caption> drawn_captions(const Decoder& decoder, const Annotations& annotations,
                                     std::vector<RandomNumbers>& words,
                                     const SamplingOptions& options, RandomNumbers* random) {
-  Speaker speaker(decoder, annotations, random);
+  Speaker speaker(decoder, decoder.start(annotations), random);
   std::vector<Caption> captions;
   captions.reserve(words.size());
   for (Hypothesis& sentence : sample(token_function(speaker), words, options)) {

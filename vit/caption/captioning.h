@@ -26,6 +26,11 @@ std::vector<std::vector<Caption>> captions_of(const Decoder& decoder,
                                               const BeamOptions& options,
                                               RandomNumbers* random = nullptr);
 
+/// The same from a state that was altered after Decoder::start; no word has been said.
+std::vector<std::vector<Caption>> captions_from(const Decoder& decoder, DecoderState start,
+                                                const BeamOptions& options,
+                                                RandomNumbers* random = nullptr);
+
 /// One drawn sentence of each photo.
 /// \param words draws the words, one generator a photo
 /// \throws UsageError, FailureError as sample does

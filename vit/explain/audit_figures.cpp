@@ -34,16 +34,6 @@ Figures own_figures(const MapAudit& map) {
   return figures;
 }
 
-/// One figure of each control.
-std::vector<double> column(const std::vector<Figures>& controls, std::string_view key) {
-  std::vector<double> values;
-  values.reserve(controls.size());
-  for (const Figures& one : controls) {
-    if (const auto figure = find_figure(one, key)) values.push_back(figure->value);
-  }
-  return values;
-}
-
 Figure mean_with_interval(const std::vector<double>& values) {
   Figure figure{mean(values), {}, static_cast<std::int64_t>(values.size())};
   if (values.size() > 1) figure.interval = metrics::bootstrap_mean(values);
@@ -149,13 +139,12 @@ Figures figures_of(const WeightsAudit& weights) {
 }
 
 Figures mean_figures(const std::vector<Figures>& photos) {
-  Figures means;
-  for (const auto* kinds : {&map_figure_kinds(), &weight_figure_kinds()}) {
-    for (const FigureKind& kind : *kinds) {
-      const std::vector<double> values = column(photos, kind.key);
-      if (!values.empty()) means.emplace(kind.key, mean_with_interval(values));
-    }
+  std::map<std::string_view, std::vector<double>> columns;
+  for (const Figures& photo : photos) {
+    for (const auto& [key, figure] : photo) columns[key].push_back(figure.value);
   }
+  Figures means;
+  for (const auto& [key, values] : columns) means.emplace(key, mean_with_interval(values));
   return means;
 }
 

@@ -73,16 +73,19 @@ bool near_mask(const at::Tensor& mask, double x, double y, double tolerance) {
   return false;
 }
 
+void require_size(const at::Tensor& mask, image::Size picture) {
+  if (mask.dim() == 2 && mask.size(0) == picture.height && mask.size(1) == picture.width) return;
+  throw std::invalid_argument("the mask is not of the photo's size, " +
+                              std::to_string(picture.width) + " x " +
+                              std::to_string(picture.height) + " pixels");
+}
+
 }  // namespace
 
 std::optional<Pointing> pointing(const at::Tensor& map, const image::View& view,
                                  const at::Tensor& mask, double tolerance) {
   const image::Size picture = view.picture();
-  if (mask.dim() != 2 || mask.size(0) != picture.height || mask.size(1) != picture.width) {
-    throw std::invalid_argument("the mask is not of the photo's size, " +
-                                std::to_string(picture.width) + " x " +
-                                std::to_string(picture.height) + " pixels");
-  }
+  require_size(mask, picture);
   const at::Tensor values = map.to(at::kCPU, at::kDouble).contiguous();
   const at::Tensor pixels = mask.to(at::kCPU, at::kBool);
   const MaskArea object(pixels);
@@ -118,6 +121,20 @@ std::optional<Pointing> pointing(const at::Tensor& map, const image::View& view,
   if (total > 0) result.energy = on_object / total;
   result.iou = intersection / (above + seen - intersection);
   return result;
+}
+
+at::Tensor covered_parts(const at::Tensor& mask, const image::View& view, int rows, int columns) {
+  require_size(mask, view.picture());
+  const MaskArea object(mask);
+  at::Tensor parts = at::empty({rows, columns}, at::kDouble);
+  const auto cells = parts.accessor<double, 2>();
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      const image::Rectangle box = view.cell(row, column, rows, columns);
+      cells[row][column] = object.inside(box) / area_of(box);
+    }
+  }
+  return parts;
 }
 
 }  // namespace vitascope::explain

@@ -36,4 +36,10 @@ inline constexpr double kPointingTolerance = 15;
 std::optional<Pointing> pointing(const at::Tensor& map, const image::View& view,
                                  const at::Tensor& mask, double tolerance = kPointingTolerance);
 
+/// The part of each cell's rectangle that belongs to the mask, double [rows, columns]: 0 outside, 1
+/// inside, between them at the border.
+/// \param mask bool [H, W] over the upright photo
+/// \throws std::invalid_argument as pointing
+at::Tensor covered_parts(const at::Tensor& mask, const image::View& view, int rows, int columns);
+
 }  // namespace vitascope::explain

@@ -126,5 +126,17 @@ TEST(Pointing, RefusesAMaskOfAnotherSize) {
                std::invalid_argument);
 }
 
+TEST(CoveredParts, AreThePartOfEachCell) {
+  // Columns 30 to 50 of the upper half: a quarter of each upper cell; all of the lower left one.
+  const at::Tensor mask = mask_of(0, 30, 20, 50).logical_or(mask_of(20, 0, 40, 40));
+  EXPECT_TRUE(at::allclose(covered_parts(mask, squashed(), 2, 2),
+                           at::tensor({.25, .25, 1., 0.}, at::kDouble).view({2, 2})));
+  // The crop shows columns 20 to 60 alone.
+  EXPECT_TRUE(at::allclose(covered_parts(mask_of(0, 0, 20, 30), cropped(), 2, 2),
+                           at::tensor({.5, 0., 0., 0.}, at::kDouble).view({2, 2})));
+  EXPECT_THROW(covered_parts(at::zeros({40, 81}, at::kBool), squashed(), 2, 2),
+               std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace vitascope::explain
