@@ -11,4 +11,7 @@ namespace vitascope::app::report {
 /// after.
 extern const std::array<std::string_view, 3> kPage;
 
+/// Of captions: what comes before the report (JSON), and after.
+extern const std::array<std::string_view, 2> kCaptionPage;
+
 }  // namespace vitascope::app::report
