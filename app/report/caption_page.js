@@ -102,8 +102,12 @@ class Photo {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const from = [...this.words.children].indexOf(event.target);
     const last = this.words.children.length - 1;
-    const to = {ArrowLeft: Math.max(from - 1, 0), ArrowRight: Math.min(from + 1, last), Home: 0,
-                End: last}[event.key];
+    const to = {
+      ArrowLeft: Math.max(from - 1, 0),
+      ArrowRight: Math.min(from + 1, last),
+      Home: 0,
+      End: last
+    }[event.key];
     if (from < 0 || to === undefined) return;
     this.words.children[to].focus();
     this.change({focus: to});  // which does not move at the end of the line, after Escape

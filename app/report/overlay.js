@@ -37,7 +37,8 @@ function sayUnseen(paragraph, place) {
 }
 
 // Draws on the canvas over a photo: the map, which may be null, and dark what was not seen. Gives
-// the canvas' context, which counts in pixels of the photo, and how many of them one of the screen is.
+// the canvas' context, which counts in pixels of the photo, and how many of them one of the screen
+// is.
 function drawOver(canvas, place, map, range, {opacity, smooth}) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = place.size;

@@ -1,5 +1,5 @@
-// What is looked at, how it is drawn and said, and how a person chooses. maps.js and overlay.js come
-// before this.
+// What is looked at, how it is drawn and said, and how a person chooses. maps.js and overlay.js
+// come before this.
 
 const stage = element('stage');
 const overlay = element('overlay');
