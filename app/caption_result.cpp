@@ -71,6 +71,9 @@ CaptionText caption_text(const caption::Caption& caption, const caption::Vocabul
     result.words.push_back({.text = vocabulary.word(sentence.tokens[t]),
                             .log_prob = sentence.log_probs[t],
                             .weights = {row, row + weights.size(1)}});
+    if (caption.places.defined()) {
+      result.words.back().place = caption.places[static_cast<std::int64_t>(t)].item<int>();
+    }
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct CaptionWord {
   std::string text;  ///< "<end>" for the end
   double log_prob = 0;
   std::vector<float> weights;  ///< [rows, columns] of the grid: where it looked
+  std::optional<int> place{};  ///< the cell that hard attention took
 };
 
 /// One caption of a photo.

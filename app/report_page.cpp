@@ -3,7 +3,6 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "app/drawing/write_picture.h"
@@ -14,17 +13,6 @@ namespace {
 
 /// Pages are looked at on screens: a longer photo would only weigh.
 constexpr int kLongestSide = 1600;
-constexpr int kQuality = 88;
-
-std::string jpeg_of(const image::Picture& picture) {
-  const drawing::Canvas photo(picture);
-  const int longest = std::max(picture.size.width, picture.size.height);
-  if (longest <= kLongestSide)
-    return drawing::encode(photo, drawing::PictureFormat::jpeg, kQuality);
-  const drawing::Canvas smaller =
-      photo.resized(drawing::fitted(picture.size, {kLongestSide, kLongestSide}));
-  return drawing::encode(smaller, drawing::PictureFormat::jpeg, kQuality);
-}
 
 /// What maps of attention begin at, for models that have no class token to ask.
 std::string source_of(const model::Config& config) {
@@ -54,7 +42,7 @@ report::Report page_of(const ExplainedPhoto& photo, const weights::Model& model)
   page.title = "Where the model looked: " + name;
   page.model = model.name;
   page.photo = name;
-  page.jpeg = jpeg_of(photo.picture);
+  page.jpeg = drawing::photo_jpeg(photo.picture, kLongestSide);
   page.size = photo.picture.size;
   page.input = image::describe(*model.specification);
   page.rows = photo.grid.rows;

@@ -13,6 +13,7 @@
 
 #include "app/caption_audit.h"
 #include "app/caption_audit_result.h"
+#include "app/caption_page.h"
 #include "app/caption_result.h"
 #include "app/caption_strip.h"
 #include "app/drawing/write_picture.h"
@@ -40,7 +41,7 @@ struct CaptionOptions {
   double temperature = 1, top_p = 1;
   int top_k = 0;
   std::uint64_t seed = 0;
-  std::string format = "text", overlay;
+  std::string format = "text", overlay, html;
   bool force = false;
   CaptionAuditOptions audit;
 };
@@ -185,10 +186,12 @@ int caption_photos(const CaptionOptions& options) {
   const std::vector<std::string> paths = find_photos(options.photos, failed);
   const std::vector<std::string> strips =
       picture_files(paths, {"--overlay", options.overlay, options.force});
+  check_caption_page(options.html, options.force, paths.size());
   apply_threads(options.run);
   caption::Captioner captioner = caption::open_captioner(options.model);
   const caption::Encoder encoder =
       caption::open_encoder_of(captioner, options.model, options.encoder);
+  report::CaptionPage page = caption_page(options.model, captioner, encoder.specification());
   const drawing::Font font = drawing::Font::find();
   Writer writer(options, std::move(captioner));
   if (!options.overlay.empty() && !names_a_picture(options.overlay)) {
@@ -200,16 +203,22 @@ int caption_photos(const CaptionOptions& options) {
     const Said said = writer.captions(photo);
     print(said, format);
     if (said.audit) audits.push_back(said.audit->figures);
-    if (options.overlay.empty()) return;
+    if (options.overlay.empty() && options.html.empty()) return;
     const PhotoCaptions& captions = said.captions;
     const image::Picture picture = image::decode(captions.path, decode_options(options.photos));
+    if (!options.html.empty()) page.photos.push_back(captioned_photo(picture, captions));
+    if (options.overlay.empty()) return;
     drawing::write_picture(strips[photo.photo.index],
                            draw_caption(picture, captions, captions.captions.front(), {}, font),
                            options.force);
   };
-  const RunReport report = encode_photos(encoder, paths, options.run, options.photos, failed, use);
+  const RunReport done = encode_photos(encoder, paths, options.run, options.photos, failed, use);
   if (audits.size() > 1) print_population(audits, format);
-  return report.exit_status();
+  if (!page.photos.empty()) {
+    const std::string written = write_caption_page(options.html, std::move(page), options.force);
+    if (!options.run.quiet) output::note(written);
+  }
+  return done.exit_status();
 }
 
 constexpr const char* kExamples =
@@ -220,6 +229,7 @@ Examples:
   vitascope caption photo.jpg --model captioner
   vitascope caption photos/ --model captioner --best 3 --format json
   vitascope caption photo.jpg --model captioner --overlay words.png
+  vitascope caption photos/ --model captioner --best 3 --html page.html
   vitascope caption scenes/images/test_*.png --model captioner --audit --masks scenes/instances.json)";
 
 void add_sentence_options(CLI::App& command, CaptionOptions& options) {
@@ -273,7 +283,13 @@ std::function<int()> declare_caption(CLI::App& command) {
                   "picture of where each word looked; of several photos a folder of them")
       ->type_name("FILE")
       ->group(group);
-  command.add_flag("--force", options->force, "overwrite what --overlay names")->group(group);
+  command
+      .add_option("--html", options->html,
+                  "page of all photos: point at a word to see where it looked")
+      ->type_name("FILE")
+      ->group(group);
+  command.add_flag("--force", options->force, "overwrite what --overlay and --html name")
+      ->group(group);
   add_caption_audit_options(command, options->audit);
   add_run_options(command, options->run);
   command.footer(caption_audit_help() + "\n" + kExamples);

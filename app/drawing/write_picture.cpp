@@ -74,6 +74,15 @@ std::string encode(const Canvas& picture, PictureFormat format, int quality) {
   throw FailureError(fmt::format("OpenCV can't encode {}", chosen.name));
 }
 
+std::string photo_jpeg(const image::Picture& photo, int longest, int quality) {
+  const Canvas canvas(photo);
+  if (std::max(photo.size.width, photo.size.height) <= longest) {
+    return encode(canvas, PictureFormat::jpeg, quality);
+  }
+  return encode(canvas.resized(fitted(photo.size, {longest, longest})), PictureFormat::jpeg,
+                quality);
+}
+
 void write_picture(const std::string& path, const Canvas& picture, bool force, int quality) {
   const PictureFormat format = picture_format(path);
   check_writable(path, force);

@@ -19,6 +19,10 @@ PictureFormat picture_format(const std::string& path);
 /// \throws FailureError when the picture is too large for the format
 std::string encode(const Canvas& picture, PictureFormat format, int quality);
 
+/// The bytes of a JPEG file of a photo, no longer than `longest` pixels on any side.
+/// \throws FailureError as encode does
+std::string photo_jpeg(const image::Picture& photo, int longest, int quality = 88);
+
 /// Writes the file as a whole, see write_file.
 /// \throws UsageError for an unknown ending, or when `path` exists and `force` is false;
 /// FailureError when encoding or writing fails

@@ -1,6 +1,6 @@
-// What is looked at, how it is drawn and said, and how a person chooses. maps.js comes before this.
+// What is looked at, how it is drawn and said, and how a person chooses. maps.js and overlay.js
+// come before this.
 
-const element = (id) => document.getElementById(id);
 const stage = element('stage');
 const overlay = element('overlay');
 
@@ -41,51 +41,16 @@ function shownRange(map) {
 
 // --- Drawing.
 
-const rectangleOf = (cell) => {
-  const [left, top, width, height] = report.cell;
-  return [left + cell % columns * width, top + Math.floor(cell / columns) * height, width, height];
-};
-
-function outline(context, cell, unit, colour, width) {
-  context.strokeStyle = colour;
-  context.lineWidth = width * unit;
-  context.strokeRect(...rectangleOf(cell));
-}
-
 function drawOverlay(map, range) {
-  const ratio = window.devicePixelRatio || 1;
-  overlay.width = Math.max(1, Math.round(stage.clientWidth * ratio));
-  overlay.height = Math.max(1, Math.round(stage.clientHeight * ratio));
-  const context = overlay.getContext('2d');
-  // From here on in pixels of the photo.
-  const [width, height] = report.size;
-  context.scale(overlay.width / width, overlay.height / height);
-  const unseen = new Path2D();
-  unseen.rect(0, 0, width, height);
-  unseen.rect(...report.seen);
-  context.fillStyle = 'rgba(10, 14, 18, 0.72)';
-  context.fill(unseen, 'evenodd');
-  if (map) {
-    const smooth = element('smooth').checked;
-    context.save();
-    context.beginPath();
-    context.rect(...report.seen);
-    context.clip();
-    context.globalAlpha = element('opacity').value / 100;
-    context.imageSmoothingEnabled = smooth;
-    const tile = colourMap(document.createElement('canvas'), map, range, smooth ? 8 : 1);
-    const [left, top, cellWidth, cellHeight] = report.cell;
-    context.drawImage(tile, left, top, columns * cellWidth, rows * cellHeight);
-    context.restore();
-  }
-  const unit = ratio * width / overlay.width;
+  const look = {opacity: element('opacity').value / 100, smooth: element('smooth').checked};
+  const drawn = drawOver(overlay, report, map, range, look);
   if (state.hover !== null && state.hover !== state.patch) {
-    outline(context, state.hover, unit, 'rgba(0, 0, 0, 0.6)', 3);
-    outline(context, state.hover, unit, '#ffffff', 1.5);
+    outline(drawn, report, state.hover, 'rgba(0, 0, 0, 0.6)', 3);
+    outline(drawn, report, state.hover, '#ffffff', 1.5);
   }
   if (state.patch !== null) {
-    outline(context, state.patch, unit, '#000000', 5);
-    outline(context, state.patch, unit, '#ffffff', 2.5);
+    outline(drawn, report, state.patch, '#000000', 5);
+    outline(drawn, report, state.patch, '#ffffff', 2.5);
   }
 }
 
@@ -102,9 +67,6 @@ function drawHeads() {
 }
 
 // --- Words.
-
-const digits = (value) => Number(value.toPrecision(4)).toString();
-const placeName = (cell) => `row ${Math.floor(cell / columns) + 1}, column ${cell % columns + 1}`;
 
 function shownText(map) {
   if (!map) return 'No map was made';
@@ -133,7 +95,7 @@ function sayReadout(map) {
   const read = state.patch === null && isAttention() ?
       mapsOf(report.layers[state.layer].heads)[state.head] :
       map;
-  const [left, top, width, height] = rectangleOf(cell);
+  const [left, top, width, height] = rectangleOf(report, cell);
   const span = (from, length) => `${Math.round(from)} to ${Math.round(from + length)}`;
   const number = document.createElement('b');
   number.id = 'value';
@@ -249,12 +211,6 @@ function onKey(event) {
 
 // --- The parts that stay.
 
-function add(parent, tag, text) {
-  const child = parent.appendChild(document.createElement(tag));
-  if (text !== undefined) child.textContent = text;
-  return child;
-}
-
 function fillTexts() {
   document.title = report.title;
   element('title').textContent = report.title;
@@ -264,12 +220,8 @@ function fillTexts() {
   }
   element('photo').alt = report.photo;
   stage.setAttribute('aria-label', `${report.photo} with the map; arrows choose a patch`);
-  stage.style.aspectRatio = `${width} / ${height}`;
-  stage.style.maxWidth = `calc(78vh * ${width / height})`;
-  const [left, top, seenWidth, seenHeight] = report.seen;
-  element('seen').hidden =
-      left < 0.5 && top < 0.5 && width - left - seenWidth < 0.5 && height - top - seenHeight < 0.5;
-  element('seen').textContent = 'The model did not see the dark border: it was cropped away first.';
+  shapeStage(stage, report, 78);
+  sayUnseen(element('seen'), report);
   element('answers').hidden = !report.predictions.length;
   for (const {label, probability} of report.predictions) {
     const line = add(element('predictions'), 'li');
@@ -323,11 +275,7 @@ function makeControls() {
     change({patch: cell === state.patch ? null : cell});
   });
   document.addEventListener('keydown', onKey);
-  const bar = element('scale').getContext('2d');
-  colours.forEach((colour, level) => {
-    bar.fillStyle = `rgb(${colour.slice(0, 3).join(' ')})`;
-    bar.fillRect(level, 0, 1, 1);
-  });
+  drawColourBar(element('scale'));
   new ResizeObserver(render).observe(stage);
 }
 

@@ -16,24 +16,28 @@ class Speaker {
   at::Tensor next(at::IntArrayRef tokens, at::IntArrayRef parents) {
     if (state_.step > 0) reorder(state_, parents);
     NextWord word = decoder_.step(tokens, state_, random_);
-    looked_.push_back(std::move(word.weights));
-    return word.logits.log_softmax(-1);
+    at::Tensor logits = std::move(word.logits);
+    said_.push_back(std::move(word));
+    return logits.log_softmax(-1);
   }
 
   Caption caption(Hypothesis sentence) const {
-    std::vector<at::Tensor> rows;
-    rows.reserve(sentence.rows.size());
+    std::vector<at::Tensor> weights, places;
+    weights.reserve(sentence.rows.size());
+    places.reserve(sentence.rows.size());
     for (std::size_t t = 0; t < sentence.rows.size(); ++t) {
-      rows.push_back(looked_[t][sentence.rows[t]]);
+      weights.push_back(said_[t].weights[sentence.rows[t]]);
+      if (said_[t].place.defined()) places.push_back(said_[t].place[sentence.rows[t]]);
     }
-    return {std::move(sentence), at::stack(rows).to(at::kFloat).cpu()};
+    return {std::move(sentence), at::stack(weights).to(at::kFloat).cpu(),
+            places.empty() ? at::Tensor() : at::stack(places).cpu()};
   }
 
  private:
   const Decoder& decoder_;
   DecoderState state_;
   RandomNumbers* random_;
-  std::vector<at::Tensor> looked_;  ///< [R, L] of each call
+  std::vector<NextWord> said_;  ///< of each call, without logits
 };
 
 NextToken token_function(Speaker& speaker) {

@@ -15,7 +15,8 @@ namespace vitascope::caption {
 /// What is said of a photo.
 struct Caption {
   Hypothesis sentence;
-  at::Tensor weights;  ///< float32 [T, L] on the CPU: where each token looked, <end> included
+  at::Tensor weights;   ///< float32 [T, L] on the CPU: where each token looked, <end> included
+  at::Tensor places{};  ///< int64 [T] on the CPU: what hard attention took; undefined: it is soft
 };
 
 /// The best sentences of each photo, best first.

@@ -71,7 +71,7 @@ NextWord Decoder::step(at::IntArrayRef tokens, DecoderState& state, RandomNumber
     state.hidden = step.hidden;
     state.cell = step.cell;
     state.features = step.features;
-    next = {lstm->logits(step.features), step.weights};
+    next = {lstm->logits(step.features), step.weights, step.place};
   } else {
     const auto& transformer = std::get<TransformerDecoder>(network_);
     const auto said = transformer.advance(ids, state);

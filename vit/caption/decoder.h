@@ -14,6 +14,7 @@ namespace vitascope::caption {
 struct NextWord {
   at::Tensor logits;   ///< [R, V]
   at::Tensor weights;  ///< [R, L] where the row looks for it
+  at::Tensor place{};  ///< int64 [R], which of these hard attention took; undefined: it is soft
 };
 
 /// Either decoder behind one interface. A value: copies share their parameters, as tensors do.

@@ -69,6 +69,7 @@ LstmStep LstmDecoder::look(const at::Tensor& query, const DecoderState& state,
       return state.rows.by_row(x.view({weights.size(0), weights.size(1), -1}));
     };
     step.context = by_row(chosen.context);
+    step.place = by_row(chosen.place).squeeze(1);
     step.log_place = by_row(chosen.log_place).squeeze(1);
     step.entropy = by_row(chosen.entropy).squeeze(1);
     step.weights = state.rows.by_row(weights);

@@ -20,6 +20,7 @@ struct LstmStep {
   at::Tensor features;            ///< [R, F] what the vocabulary layer reads
   at::Tensor context;             ///< [R, C] z, behind the gate
   at::Tensor weights;             ///< [R, L]
+  at::Tensor place;               ///< int64 [R] of hard attention
   at::Tensor log_place, entropy;  ///< [R] of hard attention
 };
 

@@ -48,6 +48,7 @@ Chosen choose(const at::Tensor& weights, const at::Tensor& values, const Choice&
   }
   const at::Tensor index = places.view({weights.size(0), weights.size(1), 1});
   Chosen chosen;
+  chosen.place = places;
   chosen.context = values.take_along_dim(index, 1).masked_fill(unseen, 0).flatten(0, 1);
   chosen.log_place = safe_log(rows.gather(1, places.unsqueeze(1))).squeeze(1);
   chosen.entropy = -(rows * safe_log(rows)).sum(1);

@@ -27,6 +27,7 @@ struct Choice {
 /// What was chosen, and what its gradient needs.
 struct Chosen {
   at::Tensor context;    ///< [R, D]
+  at::Tensor place;      ///< int64 [R]
   at::Tensor log_place;  ///< [R], log probability of the place; 0 where the expectation was taken
   at::Tensor entropy;    ///< [R], of the weights, in nats
 };

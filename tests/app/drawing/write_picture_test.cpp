@@ -47,6 +47,23 @@ void expect_near(Colour got, Colour expected, int levels) {
   EXPECT_NEAR(got.b, expected.b, levels);
 }
 
+TEST(PhotoJpeg, ShrinksWhatIsLongerAndNothingElse) {
+  const Canvas drawn = two_colours();
+  const image::Picture photo{
+      .rgb = drawn.rgb(), .size = drawn.size(), .stored = drawn.size(), .path = "", .warning = ""};
+  const auto read = [&](int longest) {
+    const std::string path = ::testing::TempDir() + "/photo_jpeg.jpg";
+    write_file(path, /*force=*/true, photo_jpeg(photo, longest));
+    return image::decode(path);
+  };
+  EXPECT_EQ(read(64).size, (image::Size{64, 32}));
+  EXPECT_EQ(read(1000).size, (image::Size{64, 32}));
+  const image::Picture half = read(32);
+  ASSERT_EQ(half.size, (image::Size{32, 16}));
+  expect_near(Canvas(half).at(4, 8), {250, 10, 20}, 8);
+  expect_near(Canvas(half).at(28, 8), {10, 60, 240}, 8);
+}
+
 TEST_F(WritePicture, KeepsRedRedInEveryFormat) {
   for (const char* name : {"a.png", "a.jpg", "a.JPEG", "a.webp"}) {
     write_picture(path(name), two_colours(), false);

@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 import time
 
-KEYS = {"Tab": 9, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "End": 35, "Home": 36, "ArrowLeft": 37, "ArrowUp": 38,
+        "ArrowRight": 39, "ArrowDown": 40}
 SHIFT = 8
 
 
@@ -83,12 +84,14 @@ class Browser:
     def seen(self, *methods):
         return [event["params"] for event in self.events if event.get("method") in methods]
 
-    def open(self, path, width, height, dark=False):
+    def open(self, path, width, height, dark=False, still=False):
+        """Opens a file in a window of that size. still: for somebody who prefers reduced motion."""
         self.events.clear()
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
                   deviceScaleFactor=1, mobile=False)
         self.call("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"}])
         self.call("Emulation.setScrollbarsHidden", hidden=True)
         self.call("Page.navigate", url=path.as_uri())
         deadline = time.monotonic() + self.patience
@@ -123,9 +126,10 @@ class Browser:
         self.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
     def press(self, key, modifiers=0):
-        for kind in ("rawKeyDown", "keyUp"):
+        text = {"text": "\r"} if key == "Enter" else {}  # the character that presses buttons
+        for kind, what in (("keyDown" if text else "rawKeyDown", text), ("keyUp", {})):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, modifiers=modifiers,
-                      windowsVirtualKeyCode=KEYS[key])
+                      windowsVirtualKeyCode=KEYS[key], **what)
 
     def screenshot(self, path):
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True)

@@ -2,21 +2,10 @@
 """The page of a report in headless Chromium: what it shows is what the maps hold.
 
     page_test.py MAKE_PAGE [--screenshots FOLDER]
-
-With --screenshots the pages are only photographed: wide and narrow, light and dark. Exit status 77,
-which ctest calls skipped, where no Chromium is installed.
 """
 
-import argparse
-import array
-import pathlib
-import re
-import subprocess
-import sys
-import tempfile
-import unittest
-
-from devtools import SHIFT, Browser, find_chromium
+from devtools import SHIFT
+from page_case import PageCase, numbers, run
 
 LAYERS, HEADS, SIDE = 12, 12, 14
 CELLS = SIDE * SIDE
@@ -27,7 +16,7 @@ class Maps:
     """The numbers that the page was made of."""
 
     def __init__(self, path):
-        self.values = array.array("f", path.read_bytes())
+        self.values = numbers(path)
 
     def layer(self, number):
         return (number - 1) * (HEADS + CELLS) * CELLS
@@ -45,30 +34,11 @@ class Maps:
         return self.values[start:start + CELLS]
 
 
-class PageTest(unittest.TestCase):
+class PageTest(PageCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory(prefix="vitascope-page-")
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.path = pathlib.Path(cls.folder.name)
-        subprocess.run([MAKE_PAGE, cls.path], check=True)
+        super().setUpClass()
         cls.maps = Maps(cls.path / "maps.bin")
-        cls.browser = Browser(find_chromium())
-        cls.addClassCleanup(cls.browser.close)
-
-    def open(self, name="sample", width=1280, height=900, dark=False):
-        self.browser.open(self.path / f"{name}.html", width, height, dark)
-
-    def tearDown(self):
-        """Whatever a test did: nothing was complained of, nothing asked for over the network."""
-        complaints = self.browser.seen(
-            "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded",
-            "Page.javascriptDialogOpening")
-        self.assertEqual(complaints, [])
-        asked = [request["request"]["url"].split(":")[0]
-                 for request in self.browser.seen("Network.requestWillBeSent")]
-        self.assertEqual(set(asked), {"file", "data"})
-        self.assertEqual(asked.count("file"), 1)
 
     def place(self, row, column):
         """Where the centre of a cell is in the window; rows and columns from 1."""
@@ -150,13 +120,6 @@ class PageTest(unittest.TestCase):
             x, y = self.place(cell // SIDE + 1, cell % SIDE + 1)
             self.assertEqual(self.pixel(x, y), colour)
         self.assertEqual(self.pixel(*self.place(7, 0))[3], round(0.72 * 255))
-
-    def pixel(self, x, y):
-        return self.browser.evaluate(
-            "(() => {const from = document.getElementById('overlay').getBoundingClientRect();"
-            "const copy = document.createElement('canvas').getContext('2d');"
-            f"copy.drawImage(document.getElementById('overlay'), from.left - {x}, from.top - {y});"
-            "return [...copy.getImageData(0, 0, 1, 1).data]})()")
 
     def test_arrows_move_layer_and_head(self):
         self.open()
@@ -240,33 +203,10 @@ class PageTest(unittest.TestCase):
 
     def test_the_policy_forbids_the_network_and_foreign_scripts(self):
         self.open()
-        tries = self.browser.evaluate("""new Promise(async (done) => {
-          const blocked = [];
-          document.addEventListener(
-              'securitypolicyviolation', (e) => blocked.push(e.effectiveDirective));
-          await fetch('http://127.0.0.1:9/').catch(() => 0);
-          new Image().src = 'http://127.0.0.1:9/a.png';
-          const script = document.createElement('script');
-          script.textContent = 'window.broken = true';
-          document.body.append(script);
-          document.body.setAttribute('style', 'color: red');
-          setTimeout(() => done([...new Set(blocked)].sort().concat(String(window.broken))), 200);
-        })""")
-        self.assertEqual(
-            tries, ["connect-src", "img-src", "script-src-elem", "style-src-attr", "undefined"])
-        # Requests that the policy stops are reported none the less, and complained of: as wanted.
-        blocked = {f["requestId"] for f in self.browser.seen("Network.loadingFailed")
-                   if f.get("blockedReason") == "csp"}
-        self.browser.events = [
-            e for e in self.browser.events
-            if e.get("method") != "Log.entryAdded" and e["params"].get("requestId") not in blocked]
+        self.assert_policy()
 
     def test_no_width_scrolls_sideways(self):
-        for width in (320, 390, 700, 701, 1280, 1920):
-            for name in ("sample", "hostile"):
-                self.open(name, width)
-                self.assertEqual(
-                    self.browser.evaluate("document.documentElement.scrollWidth"), width, name)
+        self.assert_no_width_scrolls("sample", "hostile")
         self.open(width=390)
         photo, tabs = (self.browser.evaluate(
             f"document.getElementById('{name}').getBoundingClientRect().{edge}")
@@ -274,29 +214,10 @@ class PageTest(unittest.TestCase):
         self.assertLess(photo, tabs)  # one column
 
 
-def take_screenshots(folder):
-    subprocess.run([MAKE_PAGE, folder], check=True)
-    browser = Browser(find_chromium())
-    for width, height in ((1280, 900), (390, 844)):
-        for dark in (False, True):
-            for name in ("sample", "hostile"):
-                browser.open(folder / f"{name}.html", width, height, dark)
-                browser.press("Tab")
-                browser.press("ArrowUp")
-                browser.evaluate("0")
-                browser.screenshot(folder / f"{name}-{width}-{'dark' if dark else 'light'}.png")
-    browser.close()
+def touch_the_photo(browser):
+    browser.press("Tab")
+    browser.press("ArrowUp")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("make_page")
-    parser.add_argument("--screenshots", type=pathlib.Path)
-    known, rest = parser.parse_known_args()
-    MAKE_PAGE = known.make_page
-    if not find_chromium():
-        print("skipped: Chromium is not installed (Debian's package chromium); no page was opened")
-        sys.exit(77)
-    if known.screenshots:
-        sys.exit(take_screenshots(known.screenshots.resolve()))
-    unittest.main(argv=[sys.argv[0], *rest])
+    run(PageTest, ("sample", "hostile"), touch_the_photo)

@@ -10,6 +10,7 @@
 #include <opencv2/imgproc.hpp>
 #include <regex>
 
+#include "tests/app/report/page_data.h"
 #include "tests/app/report/sample_report.h"
 #include "vit/error.h"
 #include "vit/file.h"
@@ -19,42 +20,11 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using tests::data_of;
+using tests::decoded;
+using tests::expect_near;
 using tests::hostile_report;
 using tests::sample_report;
-
-/// What stands in the page's JSON element, before it is parsed.
-std::string data_of(const std::string& page) {
-  const std::string opening = "<script type=\"application/json\" id=\"report\">";
-  const std::size_t begin = page.find(opening) + opening.size();
-  return page.substr(begin, page.find("</script>", begin) - begin);
-}
-
-std::vector<unsigned char> decoded(const std::string& base64) {
-  static const std::string kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::vector<unsigned char> bytes;
-  unsigned group = 0;
-  int bits = 0;
-  for (const char digit : base64.substr(0, base64.find('='))) {
-    group = group << 6 | static_cast<unsigned>(kDigits.find(digit));
-    bits += 6;
-    if (bits >= 8) bytes.push_back(static_cast<unsigned char>(group >> (bits -= 8)));
-  }
-  return bytes;
-}
-
-/// Maps number `first` and on must stand for the values of `maps` within half a step of each.
-void expect_near(const nlohmann::json& packed, std::size_t first, const std::vector<float>& maps,
-                 std::size_t cells) {
-  const std::vector<unsigned char> levels = decoded(packed["levels"]);
-  ASSERT_EQ(levels.size(), first * cells + maps.size());
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    const std::size_t map = first + i / cells;
-    const double low = packed["low"][map];
-    const double step = (packed["high"][map].get<double>() - low) / 255;
-    ASSERT_NEAR(low + step * levels[first * cells + i], maps[i], step * 0.500001) << "value " << i;
-  }
-}
 
 TEST(Report, CarriesMapsWithinHalfAStep) {
   const Report report = sample_report();

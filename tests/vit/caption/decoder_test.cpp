@@ -164,6 +164,11 @@ TEST_P(AnyDecoder, BeamsGoOnAsTheirOwnSentences) {
       const auto row = static_cast<std::int64_t>(i);
       tests::expect_close(got.logits[row], taught.logits[0][length - 1], 2e-5);
       tests::expect_close(got.weights[row], taught.weights[0][length - 1], 1e-5);
+      if (GetParam().config.attention == Attention::hard) {
+        EXPECT_EQ(got.place[row].item<int>(), got.weights[row].argmax().item<int>());
+      } else {
+        EXPECT_FALSE(got.place.defined());
+      }
     }
   }
   EXPECT_EQ(state.rows.photos(), 2);

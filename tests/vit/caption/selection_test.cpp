@@ -24,8 +24,18 @@ TEST(Choose, WithoutRandomNumbersTheLikeliestIsTaken) {
   const at::Tensor values = tests::normal_tensor({1, 3, 4}, 1);
   const Chosen chosen = choose(weights, values, {});
   tests::expect_close(chosen.context[0], values[0][1], 0);
+  EXPECT_EQ(chosen.place[0].item<int>(), 1);
   EXPECT_NEAR(chosen.log_place.item<double>(), std::log(0.5), 1e-6);
   EXPECT_NEAR(chosen.entropy.item<double>(), 1.0296530, 1e-6);
+}
+
+TEST(Choose, SaysWhichPlaceWasDrawn) {
+  const at::Tensor weights = at::tensor({0.2F, 0.5F, 0.3F}).expand({1, 64, 3});
+  const at::Tensor values = tests::normal_tensor({1, 3, 4}, 1);
+  RandomNumbers random(1);
+  const Chosen chosen = choose(weights, values, {.random = &random});
+  tests::expect_close(chosen.context, values[0].index_select(0, chosen.place), 0);
+  EXPECT_EQ(at::bincount(chosen.place, {}, 3).gt(0).sum().item<int>(), 3);
 }
 
 /// With probability one half a caption takes the expectation, and then no place is rewarded.
