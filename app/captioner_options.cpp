@@ -90,6 +90,8 @@ void add_decoder_options(CLI::App& command, CaptionerOptions& options) {
   group.choice("--word-output", options.word_output, {"deep", "deep_tanh", "luong"},
                "what the layer over the vocabulary reads");
   group.add_flag("--no-gate", options.no_gate, "the context is not weighed by the scalar beta");
+  group.add_flag("--coordinates", options.coordinates,
+                 "what is looked at tells its row and column too: for left, right, above, below");
   size("--layers", options.layers, "of a transformer");
   size("--mlp-size", options.mlp_size, "of a transformer");
 }
@@ -174,21 +176,24 @@ void check_captioner_options(const CaptionerOptions& options) {
 
 caption::DecoderConfig decoder_config(const CaptionerOptions& options, std::int64_t vocabulary,
                                       std::int64_t annotation_width) {
-  return caption::completed({.kind = *caption::decoder_named(options.decoder),
-                             .vocabulary = vocabulary,
-                             .width = options.hidden_size,
-                             .embedding = options.embedding_size,
-                             .alignment = {.score = *caption::score_named(options.score),
-                                           .reach = *caption::reach_named(options.window),
-                                           .half_width = options.half_width,
-                                           .annotation_width = annotation_width,
-                                           .width = options.attention_size,
-                                           .heads = options.attention_heads},
-                             .attention = *caption::attention_named(options.attention),
-                             .gate = !options.no_gate,
-                             .output = *caption::output_named(options.word_output),
-                             .layers = options.layers,
-                             .mlp_width = options.mlp_size});
+  return caption::completed(
+      {.kind = *caption::decoder_named(options.decoder),
+       .vocabulary = vocabulary,
+       .width = options.hidden_size,
+       .embedding = options.embedding_size,
+       .coordinates = options.coordinates,
+       .alignment = {.score = *caption::score_named(options.score),
+                     .reach = *caption::reach_named(options.window),
+                     .half_width = options.half_width,
+                     .annotation_width =
+                         annotation_width + (options.coordinates ? caption::kCoordinates : 0),
+                     .width = options.attention_size,
+                     .heads = options.attention_heads},
+       .attention = *caption::attention_named(options.attention),
+       .gate = !options.no_gate,
+       .output = *caption::output_named(options.word_output),
+       .layers = options.layers,
+       .mlp_width = options.mlp_size});
 }
 
 caption::EncoderOptions encoder_options(const CaptionerOptions& options) {

@@ -29,7 +29,7 @@ struct CaptionerOptions {
   double half_width = 2;
   int hidden_size = 512, embedding_size = 512, attention_size = 512, attention_heads = 8;
   std::string word_output = "deep_tanh";
-  bool no_gate = false;
+  bool no_gate = false, coordinates = false;
   int layers = 4, mlp_size = 2048;
 
   int epochs = 20;

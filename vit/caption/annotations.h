@@ -16,4 +16,11 @@ struct Annotations {
   at::Tensor mask{};                   ///< bool [B, L], true: seen; undefined: all are
 };
 
+/// Channels that with_coordinates() adds.
+inline constexpr std::int64_t kCoordinates = 2;
+
+/// The row and the column of each place, from -1 to 1, behind its vector: what is looked at then
+/// says where it lies (CoordConv, Liu et al. 2018, arXiv:1807.03247). \return values [B, L, D + 2]
+Annotations with_coordinates(const Annotations& annotations);
+
 }  // namespace vitascope::caption

@@ -15,10 +15,11 @@ namespace {
 constexpr std::array kDecoders{"lstm", "transformer"};
 constexpr std::array kAttentions{"soft", "hard"};
 constexpr std::array kOutputs{"deep", "deep_tanh", "luong"};
-constexpr std::array<std::string_view, 15> kKeys{
-    "decoder", "vocabulary_size", "hidden_size", "embedding_size", "annotation_size",
-    "score",   "window",          "half_width",  "attention_size", "attention_heads",
-    "gate",    "attention",       "output",      "layers",         "mlp_size"};
+constexpr std::array<std::string_view, 16> kKeys{
+    "decoder",         "vocabulary_size", "hidden_size",     "embedding_size",
+    "annotation_size", "coordinates",     "score",           "window",
+    "half_width",      "attention_size",  "attention_heads", "gate",
+    "attention",       "output",          "layers",          "mlp_size"};
 
 /// More than any captioner has; keeps a hostile file from asking for absurd memory.
 constexpr int kWidest = 1 << 16;
@@ -80,6 +81,7 @@ Json to_json(const DecoderConfig& config) {
           {"hidden_size", config.width},
           {"embedding_size", config.embedding},
           {"annotation_size", config.alignment.annotation_width},
+          {"coordinates", config.coordinates},
           {"attention", attention_name(config.attention)},
           {"score", score_name(config.alignment.score)},
           {"window", reach_name(config.alignment.reach)},
@@ -105,6 +107,7 @@ DecoderConfig decoder_from_json(const Json& json, const std::string& path) {
   config.width = values.integer("hidden_size", 1, kWidest);
   config.embedding = values.integer("embedding_size", 1, kWidest);
   config.alignment.annotation_width = values.integer("annotation_size", 1, kWidest);
+  config.coordinates = values.boolean("coordinates", config.coordinates);
   config.attention = kind_of<Attention>(values, "attention", attention_named, "soft, hard");
   config.alignment.score = kind_of<Score>(values, "score", score_named, score_names());
   config.alignment.reach = kind_of<Reach>(values, "window", reach_named, reach_names());

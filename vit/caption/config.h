@@ -30,6 +30,9 @@ struct DecoderConfig {
   std::int64_t vocabulary = 0;
   std::int64_t width = 512;      ///< of the LSTM's state, or of the transformer
   std::int64_t embedding = 512;  ///< of a word; a transformer's is its width
+  /// Annotations get their coordinates, \see with_coordinates: alignment.annotation_width counts
+  /// them.
+  bool coordinates = false;
   AlignmentConfig alignment{};
   Attention attention = Attention::soft;
   bool gate = true;  ///< the scalar beta before the context
@@ -43,7 +46,7 @@ struct DecoderConfig {
 /// \throws UsageError when the numbers don't fit together: says which, and what to choose
 DecoderConfig completed(DecoderConfig config);
 
-/// Keys: decoder, vocabulary_size, hidden_size, embedding_size, annotation_size, attention, score,
+/// Keys: decoder, vocabulary_size, hidden_size, embedding_size, annotation_size, coordinates, attention, score,
 /// window, half_width, attention_size, attention_heads, gate, output, layers, mlp_size.
 Json to_json(const DecoderConfig& config);
 

@@ -9,10 +9,12 @@
 namespace vitascope::caption {
 namespace {
 
-/// A mistake of whoever joins an encoder with a decoder.
-void check_annotations(const Annotations& annotations, const DecoderConfig& config) {
+/// Annotations as the networks read them.
+/// \throws std::invalid_argument: a mistake of whoever joins an encoder with a decoder
+Annotations prepared(const Annotations& annotations, const DecoderConfig& config) {
   const at::Tensor& values = annotations.values;
-  const std::int64_t width = config.alignment.annotation_width;
+  const std::int64_t width =
+      config.alignment.annotation_width - (config.coordinates ? kCoordinates : 0);
   const bool fits = values.dim() == 3 && values.size(2) == width &&
                     values.size(1) == annotations.rows * annotations.columns;
   if (!fits) {
@@ -21,6 +23,7 @@ void check_annotations(const Annotations& annotations, const DecoderConfig& conf
                     fmt::join(values.sizes(), ", "), annotations.rows, annotations.columns,
                     annotations.rows * annotations.columns, width));
   }
+  return config.coordinates ? with_coordinates(annotations) : annotations;
 }
 
 }  // namespace
@@ -49,14 +52,14 @@ std::vector<std::pair<std::string, at::Tensor*>> Decoder::parameters() {
 
 Taught Decoder::teach(const at::Tensor& tokens, const Annotations& annotations,
                       const TeachOptions& options) const {
-  check_annotations(annotations, config_);
-  return std::visit(
-      [&](const auto& network) { return network.teach(tokens, annotations, options); }, network_);
+  const Annotations seen = prepared(annotations, config_);
+  return std::visit([&](const auto& network) { return network.teach(tokens, seen, options); },
+                    network_);
 }
 
 DecoderState Decoder::start(const Annotations& annotations) const {
-  check_annotations(annotations, config_);
-  return std::visit([&](const auto& network) { return network.start(annotations); }, network_);
+  const Annotations seen = prepared(annotations, config_);
+  return std::visit([&](const auto& network) { return network.start(seen); }, network_);
 }
 
 NextWord Decoder::step(at::IntArrayRef tokens, DecoderState& state, RandomNumbers* random) const {

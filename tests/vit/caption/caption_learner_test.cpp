@@ -78,7 +78,9 @@ TEST_P(LearnsByHeart, AndThenSaysIt) {
     EXPECT_TRUE(at::allclose(weights.sum(1), at::ones({weights.size(0)}), 1e-4, 1e-5));
     const at::Tensor places = said[photo][0].places;
     EXPECT_EQ(places.defined(), GetParam().attention == Attention::hard);
-    if (places.defined()) EXPECT_TRUE(places.equal(weights.argmax(1)));
+    if (places.defined()) {
+      EXPECT_TRUE(places.equal(weights.argmax(1)));
+    }
   }
 }
 

@@ -32,6 +32,7 @@ TEST(DecoderConfig, ComesBackFromJson) {
                     .heads = 4};
   lstm.attention = Attention::hard;
   lstm.gate = false;
+  lstm.coordinates = true;
   lstm.output = WordOutput::luong;
   EXPECT_EQ(decoder_from_json(to_json(completed(lstm)), "c"), completed(lstm));
   DecoderConfig transformer = sound();

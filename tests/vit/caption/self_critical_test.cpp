@@ -49,11 +49,11 @@ double worth(const std::vector<std::int64_t>& tokens) {
 TEST(SelfCritical, LogProbabilitiesAreOfTheTokensThatCanBeDrawn) {
   at::manual_seed(3);
   const at::Tensor logits = at::randn({1, 2, kWords}, at::kDouble);
-  const at::Tensor targets = at::tensor({5, kEnd}, at::kLong).view({1, 2});
+  const at::Tensor targets = at::tensor({std::int64_t{5}, kEnd}, at::kLong).view({1, 2});
   double expected = 0;
   for (int t = 0; t < 2; ++t) {
     double sum = 0;
-    for (const int token : {kEnd, std::int64_t{4}, std::int64_t{5}, std::int64_t{6}}) {
+    for (const std::int64_t token : {kEnd, std::int64_t{4}, std::int64_t{5}, std::int64_t{6}}) {
       sum += std::exp(logits[0][t][token].item<double>());
     }
     expected += logits[0][t][targets[0][t].item<std::int64_t>()].item<double>() - std::log(sum);
