@@ -127,7 +127,7 @@ at::Tensor covered_parts(const at::Tensor& mask, const image::View& view, int ro
   require_size(mask, view.picture());
   const MaskArea object(mask);
   at::Tensor parts = at::empty({rows, columns}, at::kDouble);
-  const auto cells = parts.accessor<double, 2>();
+  auto cells = parts.accessor<double, 2>();
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
       const image::Rectangle box = view.cell(row, column, rows, columns);
