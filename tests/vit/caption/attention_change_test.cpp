@@ -27,7 +27,7 @@ class AnyChangedDecoder : public ChangedDecoders {
   /// even ones win; the fourth's stay.
   void expect_formula(const Annotations& seen) const {
     const c10::InferenceMode guard;
-    AttentionChange change{at::arange(12).repeat({4, 1}), at::tensor({false, true, true, false})};
+    AttentionChange change{at::arange(12).repeat({4, 1}), at::tensor({0, 1, 1, 0}).to(at::kBool)};
     RandomNumbers random(5);
     for (const std::int64_t photo : {0, 2}) {
       change.places[photo].copy_(
@@ -90,11 +90,11 @@ TEST(ShuffledPlaces, AreAllPlacesAndHiddenOnesStay) {
 TEST(ChangedWeights, FallWhereTheChangeSays) {
   const at::Tensor weights = at::tensor({.5F, .25F, .125F, 0.F}).view({1, 1, 4}).repeat({2, 1, 1});
   const AttentionChange change{at::tensor({2, 0, 1, 3}, at::kLong).repeat({2, 1}),
-                               at::tensor({false, true})};
+                               at::tensor({0, 1}).to(at::kBool)};
   const at::Tensor all = changed_weights(weights, change, {});
   EXPECT_TRUE(all[0][0].equal(at::tensor({.25F, .125F, .5F, 0.F})));
   EXPECT_TRUE(all[1][0].equal(at::full({4}, .875F / 4)));  // a window's sum stays below 1
-  const at::Tensor seen = at::tensor({true, true, true, false}).repeat({2, 1});
+  const at::Tensor seen = at::tensor({1, 1, 1, 0}).to(at::kBool).repeat({2, 1});
   tests::expect_close(changed_weights(weights, change, seen)[1][0],
                       at::tensor({.875F / 3, .875F / 3, .875F / 3, 0.F}), 1e-7);
 }
