@@ -235,13 +235,15 @@ void CaptionerData::write(const caption::Decoder& decoder, train::Metrics& figur
   caption::BeamOptions beam;
   beam.beam = options_.beam;
   beam.rules.longest = options_.longest + 1;
+  caption::Decoder packed = decoder;
+  packed.pack();
   std::vector<metrics::Sentence> candidates;
   std::vector<std::vector<metrics::Sentence>> references;
   for (std::size_t begin = 0; begin < held_out_.size(); begin += kTogether) {
     const std::size_t end = std::min(begin + kTogether, held_out_.size());
     std::vector<std::int64_t> photos;
     for (std::size_t i = begin; i < end; ++i) photos.push_back(held_out_[i].photo);
-    const auto said = caption::captions_of(decoder, annotations(photos), beam);
+    const auto said = caption::captions_of(packed, annotations(photos), beam);
     for (std::size_t i = begin; i < end; ++i) {
       metrics::Sentence sentence;
       for (const std::string& word : vocabulary_.decode(said[i - begin].front().sentence.tokens)) {

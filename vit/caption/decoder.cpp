@@ -1,6 +1,7 @@
 #include "vit/caption/decoder.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,6 +49,11 @@ std::vector<std::pair<std::string, at::Tensor*>> Decoder::parameters() {
   result.reserve(all.size());
   for (const Slot& slot : all) result.emplace_back(slot.name, slot.tensor);
   return result;
+}
+
+void Decoder::pack() {
+  const at::NoGradGuard guard;
+  std::visit([](auto& network) { network.pack(); }, network_);
 }
 
 Taught Decoder::teach(const at::Tensor& tokens, const Annotations& annotations,

@@ -1,8 +1,14 @@
 #include "vit/caption/lstm_decoder.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
+#include <tuple>
+#include <vector>
+
+#include "kernels/thin_linear.h"
 #include "vit/caption/dropout.h"
+#include "vit/caption/packed_weight.h"
 
 namespace vitascope::caption {
 namespace {
@@ -31,10 +37,10 @@ void LstmDecoder::list(Slots& slots) {
   slots.push_back({"init_h.bias", &init_h_.bias, {n}});
   slots.push_back({"init_c.weight", &init_c_.weight, {n, annotation}});
   slots.push_back({"init_c.bias", &init_c_.bias, {n}});
-  slots.push_back({"lstm.weight_ih", &weight_ih_, {4 * n, words + (luong ? n : context)}});
-  slots.push_back({"lstm.weight_hh", &weight_hh_, {4 * n, n}});
-  slots.push_back({"lstm.bias_ih", &bias_ih_, {4 * n}});
-  slots.push_back({"lstm.bias_hh", &bias_hh_, {4 * n}});
+  slots.push_back({"lstm.weight_ih", &input_gates_.weight, {4 * n, words + (luong ? n : context)}});
+  slots.push_back({"lstm.weight_hh", &hidden_gates_.weight, {4 * n, n}});
+  slots.push_back({"lstm.bias_ih", &input_gates_.bias, {4 * n}});
+  slots.push_back({"lstm.bias_hh", &hidden_gates_.bias, {4 * n}});
   if (luong) {
     slots.push_back({"out.W_c", &joined_out_.weight, {n, context + n}});
   } else {
@@ -43,6 +49,14 @@ void LstmDecoder::list(Slots& slots) {
   }
   slots.push_back({"out.L_o", &words_out_.weight, {config_.vocabulary, luong ? n : words}});
   slots.push_back({"out.b", &words_out_.bias, {config_.vocabulary}});
+}
+
+void LstmDecoder::pack() {
+  attention_.pack();
+  for (kernels::Weight* weight :
+       {&input_gates_, &hidden_gates_, &hidden_out_, &context_out_, &joined_out_, &words_out_}) {
+    if (weight->weight.defined()) pack_weight(*weight);
+  }
 }
 
 DecoderState LstmDecoder::start(const Annotations& annotations) const {
@@ -83,35 +97,47 @@ LstmStep LstmDecoder::look(const at::Tensor& query, const DecoderState& state,
 }
 
 at::Tensor LstmDecoder::deep_features(const at::Tensor& words, const LstmStep& step) const {
-  const at::Tensor sum =
-      kernels::linear(step.context, context_out_,
-                      {.residual = kernels::linear(step.hidden, hidden_out_, {.residual = words})});
+  const at::Tensor sum = kernels::thin_linear(
+      step.context, context_out_, kernels::thin_linear(step.hidden, hidden_out_, words));
   return config_.output == WordOutput::deep_tanh ? sum.tanh() : sum;
+}
+
+/// Hochreiter and Schmidhuber 1997, with a forget gate (Gers et al. 2000).
+std::pair<at::Tensor, at::Tensor> LstmDecoder::cell_step(const at::Tensor& words,
+                                                         const at::Tensor& beside,
+                                                         const DecoderState& state) const {
+  const at::Tensor inputs = at::cat({words, beside}, 1);
+  if (at::GradMode::is_enabled() || !inputs.is_cpu()) {
+    return at::lstm_cell(inputs, {state.hidden, state.cell}, input_gates_.weight,
+                         hidden_gates_.weight, input_gates_.bias, hidden_gates_.bias);
+  }
+  const std::vector<at::Tensor> gates =
+      kernels::thin_linear(inputs, input_gates_, kernels::thin_linear(state.hidden, hidden_gates_))
+          .chunk(4, 1);
+  const at::Tensor kept = gates[1].sigmoid().mul_(state.cell);
+  const at::Tensor cell = kept.addcmul_(gates[0].sigmoid(), gates[2].tanh());
+  return {gates[3].sigmoid().mul_(cell.tanh()), cell};
 }
 
 LstmStep LstmDecoder::advance(const at::Tensor& words, const DecoderState& state,
                               const Choice& choice) const {
-  const auto lstm = [&](const at::Tensor& beside) {
-    return at::lstm_cell(at::cat({words, beside}, 1), {state.hidden, state.cell}, weight_ih_,
-                         weight_hh_, bias_ih_, bias_hh_);
-  };
   LstmStep step;
   if (config_.output == WordOutput::luong) {
-    const auto [hidden, cell] = lstm(state.features);
+    const auto [hidden, cell] = cell_step(words, state.features, state);
     step = look(hidden, state, choice);
     step.hidden = hidden;
     step.cell = cell;
-    step.features = kernels::linear(at::cat({step.context, hidden}, 1), joined_out_).tanh();
+    step.features = kernels::thin_linear(at::cat({step.context, hidden}, 1), joined_out_).tanh();
     return step;
   }
   step = look(state.hidden, state, choice);
-  std::tie(step.hidden, step.cell) = lstm(step.context);
+  std::tie(step.hidden, step.cell) = cell_step(words, step.context, state);
   step.features = deep_features(words, step);
   return step;
 }
 
 at::Tensor LstmDecoder::logits(const at::Tensor& features) const {
-  return kernels::linear(features, words_out_);
+  return kernels::thin_linear(features, words_out_);
 }
 
 at::Tensor LstmDecoder::embed(const at::Tensor& tokens) const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "kernels/linear.h"
 #include "vit/caption/alignment/alignment.h"
 #include "vit/caption/alignment/gate.h"
@@ -33,6 +35,9 @@ class LstmDecoder {
 
   void list(Slots& slots);
 
+  /// \see Decoder::pack
+  void pack();
+
   /// Initial state from the mean of the annotations.
   DecoderState start(const Annotations& annotations) const;
 
@@ -51,6 +56,9 @@ class LstmDecoder {
                const TeachOptions& options) const;
 
  private:
+  /// \return hidden, cell
+  std::pair<at::Tensor, at::Tensor> cell_step(const at::Tensor& words, const at::Tensor& beside,
+                                              const DecoderState& state) const;
   LstmStep look(const at::Tensor& query, const DecoderState& state, const Choice& choice) const;
   at::Tensor deep_features(const at::Tensor& words, const LstmStep& step) const;
 
@@ -58,11 +66,11 @@ class LstmDecoder {
   at::Tensor embedding_;  ///< [V, E]
   Alignment attention_;
   Gate gate_;
-  kernels::Weight init_h_, init_c_;                       ///< [n, Da]
-  at::Tensor weight_ih_, weight_hh_, bias_ih_, bias_hh_;  ///< gates i, f, g, o
-  kernels::Weight hidden_out_, context_out_;              ///< L_h [E, n], L_z [E, C]
-  kernels::Weight joined_out_;                            ///< W_c [n, C + n]
-  kernels::Weight words_out_;                             ///< L_o [V, F]
+  kernels::Weight init_h_, init_c_;             ///< [n, Da]
+  kernels::Weight input_gates_, hidden_gates_;  ///< [4 n, inputs], [4 n, n]: gates i, f, g, o
+  kernels::Weight hidden_out_, context_out_;    ///< L_h [E, n], L_z [E, C]
+  kernels::Weight joined_out_;                  ///< W_c [n, C + n]
+  kernels::Weight words_out_;                   ///< L_o [V, F]
 };
 
 }  // namespace vitascope::caption

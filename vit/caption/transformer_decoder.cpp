@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/attention.h"
+#include "vit/caption/packed_weight.h"
 #include "vit/caption/positions.h"
 #include "vit/caption/selection.h"
 
@@ -44,6 +45,16 @@ void TransformerDecoder::list(Slots& slots) {
   }
   norm("norm", norm_);
   linear("out", out_, width, config_.vocabulary);
+}
+
+void TransformerDecoder::pack() {
+  for (TransformerLayer& layer : layers_) {
+    for (kernels::Weight* weight : {&layer.qkv, &layer.proj, &layer.cross.query,
+                                    &layer.cross.output, &layer.fc1, &layer.fc2}) {
+      pack_weight(*weight);
+    }
+  }
+  pack_weight(out_);
 }
 
 DecoderState TransformerDecoder::start(const Annotations& annotations) const {

@@ -34,6 +34,9 @@ class TransformerDecoder {
 
   void list(Slots& slots);
 
+  /// \see Decoder::pack
+  void pack();
+
   DecoderState start(const Annotations& annotations) const;
 
   /// What a pass gives: features [R, T, W], and weights of the last layer's cross attention, the

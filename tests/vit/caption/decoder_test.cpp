@@ -132,6 +132,18 @@ TEST_P(AnyDecoder, StepByStepIsTeacherForcedWhereAnnotationsAreHidden) {
       1e-4);
 }
 
+/// Packed for answers: the same numbers, and copies made before still learn.
+TEST_P(AnyDecoder, PackedItSaysTheSame) {
+  const Taught taught = decoder.teach(tokens, annotations);
+  const Decoder before = decoder;
+  decoder.pack();
+  decoder.pack();  // once more does no harm
+  const Taught packed = said_in_steps(tokens, annotations);
+  tests::expect_close(packed.logits, taught.logits, 2e-5);
+  tests::expect_close(packed.weights, taught.weights, 1e-5);
+  EXPECT_TRUE(at::equal(before.teach(tokens, annotations).logits, taught.logits));
+}
+
 /// Rows that fork, end and change places, of photos that have unequally many and of one that has
 /// none left.
 TEST_P(AnyDecoder, BeamsGoOnAsTheirOwnSentences) {

@@ -1,6 +1,7 @@
 #include "vit/caption/alignment/additive.h"
 
-#include <ATen/ATen.h>
+#include "kernels/additive_scores.h"
+#include "kernels/thin_linear.h"
 
 namespace vitascope::caption {
 
@@ -16,12 +17,7 @@ at::Tensor Additive::keys(const at::Tensor& values) const {
 }
 
 at::Tensor Additive::scores(const at::Tensor& queries, const at::Tensor& keys) const {
-  return tanh_scores(kernels::linear(queries, query), keys, v);
-}
-
-at::Tensor tanh_scores(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& v) {
-  const at::Tensor sums = queries.unsqueeze(2) + keys.unsqueeze(1);  // [B, Q, L, A]
-  return at::matmul(sums.tanh_(), v);
+  return kernels::additive_scores(kernels::thin_linear(queries, query), keys, v);
 }
 
 }  // namespace vitascope::caption

@@ -22,8 +22,4 @@ struct Additive {
   at::Tensor scores(const at::Tensor& queries, const at::Tensor& keys) const;
 };
 
-/// v^T tanh(q + k) for every pair.
-/// \param queries [B, Q, A] \param keys [B, L, A] \return [B, Q, L]
-at::Tensor tanh_scores(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& v);
-
 }  // namespace vitascope::caption

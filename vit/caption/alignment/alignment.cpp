@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "vit/caption/alignment/masked_softmax.h"
+#include "vit/caption/packed_weight.h"
 #include "vit/error.h"
 
 namespace vitascope::caption {
@@ -37,6 +38,14 @@ Alignment::Alignment(const AlignmentConfig& config) {
 void Alignment::list(const AlignmentConfig& config, const std::string& prefix, Slots& slots) {
   std::visit([&](auto& kind) { kind.list(config, prefix, slots); }, score);
   window.list(config, prefix, slots);
+}
+
+void Alignment::pack() {
+  std::visit(
+      [](auto& kind) {
+        if constexpr (requires { kind.query.weight; }) pack_weight(kind.query);
+      },
+      score);
 }
 
 Prepared Alignment::prepare(const Annotations& annotations) const {

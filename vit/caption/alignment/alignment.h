@@ -42,6 +42,9 @@ struct Alignment {
   /// Appends all parameters, names with `prefix` before them.
   void list(const AlignmentConfig& config, const std::string& prefix, Slots& slots);
 
+  /// Packs what each query is multiplied by. \see kernels::pack
+  void pack();
+
   Prepared prepare(const Annotations& annotations) const;
 
   /// \param queries [B, Q, Dq] \param step number of the word, from 0

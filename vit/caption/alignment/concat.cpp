@@ -2,7 +2,7 @@
 
 #include <ATen/ATen.h>
 
-#include "vit/caption/alignment/additive.h"
+#include "kernels/additive_scores.h"
 
 namespace vitascope::caption {
 
@@ -18,7 +18,8 @@ at::Tensor Concat::keys(const at::Tensor& values) const {
 }
 
 at::Tensor Concat::scores(const at::Tensor& queries, const at::Tensor& keys) const {
-  return tanh_scores(at::linear(queries, weight.narrow(1, 0, queries.size(-1))), keys, v);
+  return kernels::additive_scores(at::linear(queries, weight.narrow(1, 0, queries.size(-1))), keys,
+                                  v);
 }
 
 }  // namespace vitascope::caption

@@ -1,0 +1,3 @@
+// Compiled with the compiler flags of this instruction set (kernels/CMakeLists.txt).
+#define VITASCOPE_ISA avx2
+#include "kernels/cpu/decoding_table.h"
