@@ -107,7 +107,8 @@ std::pair<at::Tensor, at::Tensor> LstmDecoder::cell_step(const at::Tensor& words
                                                          const at::Tensor& beside,
                                                          const DecoderState& state) const {
   const at::Tensor inputs = at::cat({words, beside}, 1);
-  if (at::GradMode::is_enabled() || !inputs.is_cpu()) {
+  const bool packed = input_gates_.weight.is_mkldnn();
+  if (!packed && (at::GradMode::is_enabled() || !inputs.is_cpu())) {
     auto [hidden, cell] =
         at::lstm_cell(inputs, {state.hidden, state.cell}, input_gates_.weight, hidden_gates_.weight,
                       input_gates_.bias, hidden_gates_.bias);
