@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "kernels/thin_linear.h"
@@ -107,9 +108,12 @@ std::pair<at::Tensor, at::Tensor> LstmDecoder::cell_step(const at::Tensor& words
                                                          const at::Tensor& beside,
                                                          const DecoderState& state) const {
   const at::Tensor inputs = at::cat({words, beside}, 1);
-  if (at::GradMode::is_enabled() || !inputs.is_cpu()) {
-    return at::lstm_cell(inputs, {state.hidden, state.cell}, input_gates_.weight,
-                         hidden_gates_.weight, input_gates_.bias, hidden_gates_.bias);
+  const bool packed = input_gates_.weight.is_mkldnn();
+  if (!packed && (at::GradMode::is_enabled() || !inputs.is_cpu())) {
+    auto [hidden, cell] =
+        at::lstm_cell(inputs, {state.hidden, state.cell}, input_gates_.weight, hidden_gates_.weight,
+                      input_gates_.bias, hidden_gates_.bias);
+    return {std::move(hidden), std::move(cell)};
   }
   const std::vector<at::Tensor> gates =
       kernels::thin_linear(inputs, input_gates_, kernels::thin_linear(state.hidden, hidden_gates_))
