@@ -57,14 +57,13 @@ train::Lesson CaptionLearner::learn(const train::Batch& batch, const train::Batc
   const at::Device device = parameters_.front().tensor.device();
   const at::Tensor tokens = batch.targets.to(device);
   const at::Tensor targets = tokens.narrow(1, 1, tokens.size(1) - 1);
-  const Taught taught =
-      decoder_.teach(tokens.narrow(1, 0, tokens.size(1) - 1),
-                     annotations_of(batch.inputs.to(device)),
-                     {.own_words = options_.own_words,
-                      .dropout = options_.dropout,
-                      .half_expected = options_.half_expected,
-                      .weights = options_.penalty > 0,
-                      .random = &random});
+  const Taught taught = decoder_.teach(tokens.narrow(1, 0, tokens.size(1) - 1),
+                                       annotations_of(batch.inputs.to(device)),
+                                       {.own_words = options_.own_words,
+                                        .dropout = options_.dropout,
+                                        .half_expected = options_.half_expected,
+                                        .weights = options_.penalty > 0,
+                                        .random = &random});
   const CaptionLosses losses = caption_losses(taught, targets, options_.penalty);
   at::Tensor objective = losses.log_likelihood;
   if (decoder_.config().attention == Attention::hard) {
