@@ -112,6 +112,9 @@ void add_learning_options(CLI::App& command, CaptionerOptions& options) {
       ->check(number(0, 0.999999));
   group.add("--penalty", options.penalty, "X", "on attention that leaves out places (lambda)")
       ->check(number(0, 1000));
+  group
+      .add("--focus", options.focus, "X", "on the entropy of attention: few places are to be seen")
+      ->check(number(0, 1000));
   group.add("--dropout", options.dropout, "P", "before the vocabulary")->check(number(0, 0.99));
   group
       .add("--own-words", options.own_words, "P",
@@ -207,6 +210,7 @@ caption::CaptionLearning caption_learning(const CaptionerOptions& options) {
   caption::CaptionLearning learning;
   learning.weight_decay = options.weight_decay;
   learning.penalty = options.penalty;
+  learning.focus = options.focus;
   learning.dropout = options.dropout;
   learning.own_words = options.own_words;
   learning.half_expected = options.half_expected;

@@ -35,7 +35,7 @@ struct CaptionerOptions {
   int epochs = 20;
   double rate = 4e-4, weight_decay = 0, warmup_epochs = 0, clip_norm = 5, ema = 0;
   std::string decay = "cosine";
-  double penalty = 1, dropout = 0.5, own_words = 0, half_expected = 0.5, entropy = 0.01;
+  double penalty = 1, focus = 0, dropout = 0.5, own_words = 0, half_expected = 0.5, entropy = 0.01;
   bool self_critical = false;
   std::string metric = "bleu4";
   int patience = 0;

@@ -24,6 +24,9 @@ void validate(const CaptionLearning& options) {
   if (!(options.dropout >= 0 && options.dropout < 1)) {
     throw UsageError(fmt::format("a dropout of {}: expected 0 or more, below 1", options.dropout));
   }
+  if (!(options.focus >= 0)) {
+    throw UsageError(fmt::format("a focus of {}: expected 0 or more", options.focus));
+  }
   if (!(options.penalty >= 0)) {
     throw UsageError(
         fmt::format("a penalty of {} on attention: expected 0 or more", options.penalty));
@@ -31,6 +34,12 @@ void validate(const CaptionLearning& options) {
 }
 
 }  // namespace
+
+at::Tensor focus_penalty(const at::Tensor& weights, const at::Tensor& live, double lambda) {
+  // Where a weight is 0 the logarithm is held, so that 0 log 0 is 0 and its gradient a number.
+  const at::Tensor entropy = -(weights * weights.clamp_min(1e-12).log()).sum(-1);
+  return lambda * (entropy * live).sum() / weights.size(0);
+}
 
 CaptionLearner::CaptionLearner(Decoder decoder, std::int64_t rows, std::int64_t columns,
                                const CaptionLearning& options)
@@ -62,10 +71,14 @@ train::Lesson CaptionLearner::learn(const train::Batch& batch, const train::Batc
                                        {.own_words = options_.own_words,
                                         .dropout = options_.dropout,
                                         .half_expected = options_.half_expected,
-                                        .weights = options_.penalty > 0,
+                                        .weights = options_.penalty > 0 || options_.focus > 0,
                                         .random = &random});
   const CaptionLosses losses = caption_losses(taught, targets, options_.penalty);
   at::Tensor objective = losses.log_likelihood;
+  at::Tensor penalty = losses.penalty;
+  if (options_.focus > 0) {
+    penalty = penalty + focus_penalty(taught.weights, targets != kPad, options_.focus);
+  }
   if (decoder_.config().attention == Attention::hard) {
     objective =
         hard_objective(taught, targets, losses.log_likelihood, baseline_.value, options_.hard);
@@ -73,9 +86,8 @@ train::Lesson CaptionLearner::learn(const train::Batch& batch, const train::Batc
   }
   const at::Tensor right =
       (taught.logits.detach().argmax(-1) == targets).logical_and(targets != kPad).sum();
-  return {.losses = losses.penalty - objective,
-          .right = right.item<std::int64_t>(),
-          .answers = losses.words};
+  return {
+      .losses = penalty - objective, .right = right.item<std::int64_t>(), .answers = losses.words};
 }
 
 std::string CaptionLearner::state() const { return Json(baseline_.value).dump(); }

@@ -16,11 +16,17 @@ namespace vitascope::caption {
 struct CaptionLearning {
   double weight_decay = 0;     ///< of products; words, norms and biases have none
   double penalty = 1;          ///< lambda of doubly stochastic attention
+  double focus = 0;            ///< \see focus_penalty
   double dropout = 0.5;        ///< before the vocabulary
   double own_words = 0;        ///< \see TeachOptions
   double half_expected = 0.5;  ///< \see TeachOptions
   HardOptions hard{};
 };
+
+/// lambda mean_b sum_t H(alpha_t): every word is to look at few places, the opposite of what the
+/// doubly stochastic penalty is for (entropy minimisation, Grandvalet and Bengio 2005).
+/// \param weights [B, T, L] \param live bool [B, T], the words that count
+at::Tensor focus_penalty(const at::Tensor& weights, const at::Tensor& live, double lambda);
 
 /// Batches: inputs are annotations [B, L, D], targets int64 [B, T + 1], tokens from <start> to
 /// <end> and <pad> behind. The loss of a caption is the sum over its words (Xu et al. 2015,

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "vit/caption/captioning.h"
 #include "vit/caption/decoder_weights.h"
 #include "vit/error.h"
@@ -53,6 +55,36 @@ void learn(CaptionLearner& learner, std::int64_t steps) {
   };
   hooks.validate = [](const train::NamedTensors&) { return train::Metrics{{"none", 0}}; };
   train::Trainer(learner, options, hooks).run();
+}
+
+/// Of two words of one caption, and a third that does not count: ln 2 of an even pair, 0 of one
+/// place, whose gradient is a number.
+TEST(FocusPenalty, IsTheEntropyOfTheWordsThatCount) {
+  const at::Tensor weights = at::tensor({.5, .5, 0., 0., 1., 0., .3, .3, .4}, at::kDouble)
+                                 .view({1, 3, 3})
+                                 .requires_grad_();
+  const at::Tensor live = at::tensor({1, 1, 0}, at::kLong).to(at::kBool).view({1, 3});
+  const at::Tensor penalty = focus_penalty(weights, live, 2);
+  EXPECT_NEAR(penalty.item<double>(), 2 * std::log(2), 1e-12);
+  penalty.backward();
+  EXPECT_TRUE(weights.grad().isfinite().all().item<bool>());
+  EXPECT_EQ(weights.grad()[0][2].abs().max().item<double>(), 0);
+}
+
+TEST(FocusPenalty, AttentionBecomesSharper) {
+  const auto spread = [](double focus) {
+    CaptionLearner learner =
+        learner_of(config(Attention::soft), {.penalty = 0, .focus = focus, .dropout = 0});
+    learn(learner, 100);
+    const train::Batch batch = two_captions();
+    const at::Tensor weights =
+        learner.decoder_with({})
+            .teach(batch.targets.narrow(1, 0, 4),
+                   {.values = batch.inputs, .rows = kRows, .columns = kColumns})
+            .weights;
+    return weights.amax(-1).mean().item<double>();
+  };
+  EXPECT_GT(spread(1), spread(0) + 0.1);
 }
 
 class LearnsByHeart : public testing::TestWithParam<DecoderConfig> {};
