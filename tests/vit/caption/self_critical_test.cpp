@@ -107,7 +107,7 @@ TEST(SelfCritical, TheGradientIsThatOfTheExpectedWorth) {
     if (parameter.name == "out.b") bias = parameter.tensor;
   }
   const at::Tensor exact = exact_gradient(learner, bias);
-  constexpr std::int64_t kCopies = 256, kTimes = 80;
+  constexpr std::int64_t kCopies = 64, kTimes = 60;
   RandomNumbers random(11);
   std::vector<at::Tensor> estimates;
   for (int i = 0; i < kTimes; ++i) {
@@ -120,7 +120,7 @@ TEST(SelfCritical, TheGradientIsThatOfTheExpectedWorth) {
   const at::Tensor error = all.std(0) / std::sqrt(static_cast<double>(kTimes));
   const at::Tensor distance = (all.mean(0) - exact).abs();
   EXPECT_TRUE((distance <= 4 * error + 1e-7).all().item<bool>()) << distance << error;
-  EXPECT_GT(exact.abs().max().item<double>(), 10 * error.max().item<double>());  // it could tell
+  EXPECT_GT(exact.abs().max().item<double>(), 4 * error.max().item<double>());  // it could tell
 }
 
 TEST(SelfCritical, ItComesToSayWhatIsWorthMost) {
@@ -129,8 +129,8 @@ TEST(SelfCritical, ItComesToSayWhatIsWorthMost) {
   };
   SelfCriticalLearner learner(decoder(), kRows, kColumns, {}, 5, reward);
   train::TrainerOptions options;
-  options.epochs = 150;
-  options.schedule = {.steps = 150, .rate = 2e-2, .decay = train::Decay::constant};
+  options.epochs = 120;
+  options.schedule = {.steps = 120, .rate = 2e-2, .decay = train::Decay::constant};
   options.metric = "none";
   bool given = false;
   train::TrainerHooks hooks;
