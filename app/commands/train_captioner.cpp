@@ -59,13 +59,14 @@ struct Beginning {
 Beginning new_captioner(const CaptionerOptions& options, const datasets::CaptionedImages& images) {
   const caption::EncoderOptions how = encoder_options(options);
   caption::Encoder encoder = caption::open_encoder(options.encoder, how);
+  caption::EncoderReference reference = caption::reference_to(encoder, options.encoder, how);
   caption::Vocabulary vocabulary = vocabulary_of(images, options.min_count);
   const caption::DecoderConfig config =
       decoder_config(options, vocabulary.size(), encoder.channels());
   RandomNumbers random(options.seed);
   return {.captioner = {.decoder = caption::initial_decoder(config, random),
                         .vocabulary = std::move(vocabulary),
-                        .encoder = caption::reference_to(encoder, options.encoder, how)},
+                        .encoder = std::move(reference)},
           .encoder = std::move(encoder)};
 }
 
