@@ -119,6 +119,10 @@ std::string first_caption(const JsonObject& photo) {
   return JsonObject(captions[0], photo.path(), "captions[0].").text("text");
 }
 
+constexpr const char* kResults =
+    R"(expected COCO's results, a list [{"image_id": 42, "caption": "..."}, ...], or the lines of )"
+    "'vitascope caption --format json'";
+
 }  // namespace
 
 CaptionedImages parse_caption_json(const Json& json, const std::string& path) {
@@ -139,16 +143,14 @@ std::vector<CaptionResult> parse_caption_results(std::string_view text, const st
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin != std::string_view::npos && text[begin] == '{') {
     each_line(text, path, [&](const JsonObject& photo) {
+      if (!photo.has("path")) throw InputError(photo.path(), kResults);
       add(photo, "path",
           {std::filesystem::path(photo.text("path")).filename().string(), first_caption(photo)});
     });
     return results;
   }
   const Json json = parse_json(text, path);
-  if (!json.is_array())
-    throw InputError(path,
-                     "expected COCO's results, a list [{\"image_id\": 42, \"caption\": "
-                     "\"...\"}, ...], or the lines of 'vitascope caption --format json'");
+  if (!json.is_array()) throw InputError(path, kResults);
   results.reserve(json.size());
   each_object(json, path, "", [&](const JsonObject& entry) {
     add(entry, "image_id", {id_of(entry, "image_id"), entry.text("caption")});

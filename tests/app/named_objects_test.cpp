@@ -23,7 +23,7 @@ std::vector<std::pair<std::size_t, std::string>> named(const std::string& senten
 TEST(NamedObjects, AreFoundByAllWordsOfTheirCategory) {
   const std::vector<std::string> scene{"blue square", "red circle"};
   EXPECT_THAT(named("a small red circle left of a large blue square", scene),
-              ElementsAre(Pair(3, "red circle"), Pair(8, "blue square")));
+              ElementsAre(Pair(3, "red circle"), Pair(9, "blue square")));
   EXPECT_THAT(named("a small blue circle left of a large square", scene), IsEmpty());
   EXPECT_THAT(named("circle", scene), IsEmpty());
   EXPECT_THAT(named("a red circle and a red circle", scene),

@@ -231,7 +231,7 @@ TEST(Finetune, AnAdapterIsAsGoodAsTheMergedModel) {
 TEST(Finetune, TheHeadIsKeptOrBegunAnew) {
   const TemporaryFolder folder;
   const std::string data = two_classes(folder), first = folder / "first";
-  ASSERT_EQ(run_program(command(data, first)).status, 0);
+  ASSERT_EQ(run_program(command(data, first, {"--head-lr", "0.1"})).status, 0);
   const auto probability = [](const std::string& model) {
     const Finished finished = run_program(
         {"classify", golden("images/rgb.png"), "--model", model, "--format", "json", "--quiet"});
