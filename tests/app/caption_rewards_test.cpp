@@ -1,5 +1,6 @@
 #include "app/caption_rewards.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <numeric>
@@ -19,7 +20,7 @@ CaptionedImages photos_of(int count) {
     const std::string n = std::to_string(i);
     images.photos.push_back(
         {.path = n,
-         .captions = {"a" + n + " b" + n + " c" + n + " d" + n + " e" + n},
+         .captions = {fmt::format("a{0} b{0} c{0} d{0} e{0}", i)},
          .split = i == count ? datasets::Split::validation : datasets::Split::train,
          .id = n});
   }
