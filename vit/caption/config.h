@@ -46,8 +46,9 @@ struct DecoderConfig {
 /// \throws UsageError when the numbers don't fit together: says which, and what to choose
 DecoderConfig completed(DecoderConfig config);
 
-/// Keys: decoder, vocabulary_size, hidden_size, embedding_size, annotation_size, coordinates, attention, score,
-/// window, half_width, attention_size, attention_heads, gate, output, layers, mlp_size.
+/// Keys: decoder, vocabulary_size, hidden_size, embedding_size, annotation_size, coordinates,
+/// attention, score, window, half_width, attention_size, attention_heads, gate, output, layers,
+/// mlp_size.
 Json to_json(const DecoderConfig& config);
 
 /// \param path the file, for messages
