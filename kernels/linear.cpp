@@ -137,12 +137,13 @@ at::Tensor packed_product(const at::Tensor& x, const Weight& weight, Activation 
   return within ? y : activate(y, activation);
 }
 
-/// Where weights learn, or what is added to them; an explanation's gradients, which ask for
-/// neither, come from the very numbers that the answer came from.
+/// Where weights learn, or what is added to them, also while no gradient is asked for: a block that
+/// is computed twice must give the same numbers both times. An explanation's gradients, whose
+/// weights don't learn, come from the very numbers that the answer came from.
 bool trains(const at::Tensor& x, const Weight& weight) {
-  return at::GradMode::is_enabled() && (weight.weight.requires_grad() || weight.down.defined()) &&
-         x.is_cpu() && x.scalar_type() == weight.weight.scalar_type() &&
-         x.scalar_type() != at::kHalf && has_product(x.scalar_type());
+  return (weight.weight.requires_grad() || weight.down.defined()) && x.is_cpu() &&
+         x.scalar_type() == weight.weight.scalar_type() && x.scalar_type() != at::kHalf &&
+         has_product(x.scalar_type());
 }
 
 at::Tensor plain_product(const at::Tensor& x, const Weight& weight) {
