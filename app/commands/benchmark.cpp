@@ -65,6 +65,7 @@ bool names_architecture(const std::string& model) {
 weights::Model open(const Options& options, const std::string& precision) {
   RunOptions run = options.run;
   run.precision = precision;
+  run.quiet = true;  // the table itself says which precision is quicker here
   const std::string& name = options.model.model;
   if (names_architecture(name)) return random_model(options, run);
   try {
