@@ -53,8 +53,8 @@ std::vector<std::int64_t> tokens_of(const std::string& text, const caption::Voca
 
 /// Entropies of weights as a share of the largest there can be, summed over live words.
 double relative_entropy(const at::Tensor& weights, const at::Tensor& live) {
-  const at::Tensor entropy = -(weights * weights.clamp_min(1e-12).log()).sum(-1);
-  return (entropy * live).sum().item<double>() / std::log(static_cast<double>(weights.size(-1)));
+  return (caption::attention_entropies(weights) * live).sum().item<double>() /
+         std::log(static_cast<double>(weights.size(-1)));
 }
 
 }  // namespace

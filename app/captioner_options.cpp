@@ -155,12 +155,12 @@ void check_captioner_options(const CaptionerOptions& options) {
     if (value.empty()) throw UsageError(message);
   };
   require(options.data, "--data is missing: expected a file of captions");
+  if (options.self_critical) {
+    require(options.start, "--self-critical betters a captioner: expected its folder as --start");
+  }
   if (options.start.empty()) {
     require(options.encoder,
             "--encoder is missing: expected weights of a CNN, or a vision transformer");
-  }
-  if (options.self_critical) {
-    require(options.start, "--self-critical betters a captioner: expected its folder as --start");
   }
   require(options.output, "--output is missing: expected the name of a folder for the run");
   if (options.resume && options.force) {

@@ -6,12 +6,12 @@
 #include <ATen/Parallel.h>
 #include <c10/core/InferenceMode.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "tests/peers/repeats.h"
 #include "vit/caption/captioner.h"
 #include "vit/caption/captioning.h"
 #include "vit/weights/safetensors.h"
@@ -65,13 +65,7 @@ int time_captions(const std::vector<std::string>& words) {
   const caption::Decoder decoder = open_decoder(words[1], photos);
   caption::Annotations annotations = read_annotations(words[2]);
   annotations.values = annotations.values.narrow(0, 0, photos).contiguous();
-  for (int i = -1; i < std::stoi(words[4]); ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    captions(decoder, annotations);
-    const std::chrono::duration<double, std::milli> taken =
-        std::chrono::steady_clock::now() - start;
-    if (i >= 0) std::cout << taken.count() << '\n';  // the first one warms up
-  }
+  print_milliseconds(std::stoi(words[4]), [&] { captions(decoder, annotations); });
   return 0;
 }
 

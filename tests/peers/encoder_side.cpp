@@ -6,12 +6,12 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "tests/peers/repeats.h"
 #include "vit/caption/encoder.h"
 #include "vit/image/decode.h"
 #include "vit/image/preprocess.h"
@@ -36,13 +36,7 @@ int time_forward(const std::vector<std::string>& words) {
   const caption::Encoder encoder = caption::open_encoder(words[1]);
   at::manual_seed(1);
   const at::Tensor pixels = at::randn({std::stol(words[2]), 3, 224, 224});
-  for (int i = -1; i < std::stoi(words[3]); ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    encoder.annotate(pixels);
-    const std::chrono::duration<double, std::milli> taken =
-        std::chrono::steady_clock::now() - start;
-    if (i >= 0) std::cout << taken.count() << '\n';  // the first one warms up
-  }
+  print_milliseconds(std::stoi(words[3]), [&] { encoder.annotate(pixels); });
   return 0;
 }
 

@@ -35,10 +35,13 @@ void validate(const CaptionLearning& options) {
 
 }  // namespace
 
-at::Tensor focus_penalty(const at::Tensor& weights, const at::Tensor& live, double lambda) {
+at::Tensor attention_entropies(const at::Tensor& weights) {
   // Where a weight is 0 the logarithm is held, so that 0 log 0 is 0 and its gradient a number.
-  const at::Tensor entropy = -(weights * weights.clamp_min(1e-12).log()).sum(-1);
-  return lambda * (entropy * live).sum() / weights.size(0);
+  return -(weights * weights.clamp_min(1e-12).log()).sum(-1);
+}
+
+at::Tensor focus_penalty(const at::Tensor& weights, const at::Tensor& live, double lambda) {
+  return lambda * (attention_entropies(weights) * live).sum() / weights.size(0);
 }
 
 CaptionLearner::CaptionLearner(Decoder decoder, std::int64_t rows, std::int64_t columns,

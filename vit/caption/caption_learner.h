@@ -23,6 +23,10 @@ struct CaptionLearning {
   HardOptions hard{};
 };
 
+/// H of each word's weights, in nats: 0 of one place, ln L of all alike.
+/// \param weights [..., L] \return [...]
+at::Tensor attention_entropies(const at::Tensor& weights);
+
 /// lambda mean_b sum_t H(alpha_t): every word is to look at few places, the opposite of what the
 /// doubly stochastic penalty is for (entropy minimisation, Grandvalet and Bengio 2005).
 /// \param weights [B, T, L] \param live bool [B, T], the words that count
