@@ -1,54 +1,47 @@
-# Target 'lint': clang-tidy over every source file, one stamp a file, so that a file is looked at
-# again only when it, or a header of the project that it includes, has changed.
-find_program(VITASCOPE_CLANG_TIDY NAMES clang-tidy)
-find_program(VITASCOPE_CLANG NAMES clang++)
+# Target 'lint': clang-tidy over every source file. Files are looked at by eights, one stamp an
+# eight, which are looked at again only when one of them, or a header of the project that they
+# include, has changed.
+find_program(VITASCOPE_CLANG_TIDY NAMES clang-tidy PATHS ${CMAKE_SOURCE_DIR}/.venv/bin NO_DEFAULT_PATH)
 add_custom_target(lint)
-set(lint ${CMAKE_SOURCE_DIR}/tests/lint.py)
-set(lint_precompiled ${CMAKE_BINARY_DIR}/lint/headers.pch)
-if(VITASCOPE_LINT AND NOT (VITASCOPE_CLANG_TIDY AND VITASCOPE_CLANG))
-  message(STATUS "Target 'lint' does nothing: clang-tidy or clang++ was not found")
+if(VITASCOPE_LINT AND NOT VITASCOPE_CLANG_TIDY)
+  message(STATUS "Target 'lint' does nothing: app/setup.sh --tests installs clang-tidy")
 endif()
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# Once the precompiled header is declared, its counterpart for clang.
-function(vitascope_lint_precompiled)
-  if(TARGET lint-precompiled)
-    return()
-  endif()
-  add_custom_command(
-    OUTPUT ${lint_precompiled}
-    COMMAND ${Python3_EXECUTABLE} ${lint} precompile ${VITASCOPE_CLANG} ${CMAKE_BINARY_DIR}
-    DEPENDS ${CMAKE_SOURCE_DIR}/.cmake/compiler.cmake
-    COMMENT "Precompiling headers for clang-tidy"
-    VERBATIM)
-  add_custom_target(lint-precompiled DEPENDS ${lint_precompiled})
-endfunction()
-
 function(vitascope_lint target)
-  if(NOT VITASCOPE_LINT OR NOT VITASCOPE_CLANG_TIDY OR NOT VITASCOPE_CLANG)
+  if(NOT VITASCOPE_LINT OR NOT VITASCOPE_CLANG_TIDY)
     return()
   endif()
-  vitascope_lint_precompiled()
-  set(stamps)
+  set(files)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
     get_filename_component(source ${source} ABSOLUTE BASE_DIR ${CMAKE_CURRENT_SOURCE_DIR})
     file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${source})
-    if(NOT name MATCHES "\\.cpp$" OR name MATCHES "^\\.\\.")
-      continue()
+    if(name MATCHES "\\.cpp$" AND NOT name MATCHES "^\\.\\.")
+      list(APPEND files ${source})
     endif()
-    string(REPLACE "/" "-" stamp ${name})
-    set(stamp ${CMAKE_BINARY_DIR}/lint/${stamp}.stamp)
+  endforeach()
+
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/lint)
+  set(lint ${CMAKE_SOURCE_DIR}/tests/lint.py)
+  set(stamps)
+  set(first 0)
+  list(LENGTH files count)
+  while(first LESS count)
+    list(SUBLIST files ${first} 8 eight)
+    set(stamp ${CMAKE_BINARY_DIR}/lint/${target}-${first}.stamp)
+    list(TRANSFORM eight REPLACE "^${CMAKE_SOURCE_DIR}/" "" OUTPUT_VARIABLE names)
+    list(JOIN names " " names)
+    math(EXPR first "${first} + 8")
     add_custom_command(
       OUTPUT ${stamp}
-      COMMAND ${Python3_EXECUTABLE} ${lint} check ${VITASCOPE_CLANG_TIDY} ${CMAKE_BINARY_DIR}
-              ${source} ${stamp}
-      DEPENDS ${source} ${lint} ${CMAKE_SOURCE_DIR}/.clang-tidy lint-precompiled
+      COMMAND ${Python3_EXECUTABLE} ${lint} ${VITASCOPE_CLANG_TIDY} ${CMAKE_BINARY_DIR} ${stamp} ${eight}
+      DEPENDS ${eight} ${lint} ${CMAKE_SOURCE_DIR}/.clang-tidy
       DEPFILE ${stamp}.d
-      COMMENT "clang-tidy ${name}"
+      COMMENT "clang-tidy ${names}"
       VERBATIM)
     list(APPEND stamps ${stamp})
-  endforeach()
+  endwhile()
   add_custom_target(lint-${target} DEPENDS ${stamps})
   add_dependencies(lint lint-${target})
 endfunction()

@@ -151,6 +151,7 @@ Sources apply_recipe(CLI::App& command, const RecipeOptions& options) {
     if (option->count() > 0) sources[option] = "flag";
   }
   std::vector<RecipeEntry> sets;
+  sets.reserve(options.set.size());
   for (const std::string& text : options.set) sets.push_back(parse_set(text));
   std::reverse(sets.begin(), sets.end());  // the last one of the same key wins
   for (const RecipeEntry& entry : sets) {

@@ -66,7 +66,7 @@ std::optional<std::int64_t> layer_of(const std::string& name, std::string_view p
 
 // A comparison that grows batch by batch.
 struct Running {
-  Comparison comparison;
+  TensorComparison comparison;
   double sum = 0, reference_largest = 0;
   std::int64_t count = 0;
   std::function<at::Tensor(const model::Output&, const model::Trace&)> ours;
@@ -91,7 +91,7 @@ struct Running {
     reference_largest = std::max(reference_largest, reference.abs().max().item<double>());
   }
 
-  Comparison finish(double tolerance) {
+  TensorComparison finish(double tolerance) {
     comparison.mean = count > 0 ? sum / double(count) : 0;
     comparison.allowed = tolerance * std::max(1.0, reference_largest);
     return comparison;
@@ -209,8 +209,8 @@ Reference read_reference(const std::string& path) {
 
 bool Verification::passed() const { return first_parting() == nullptr; }
 
-const Comparison* Verification::first_parting() const {
-  const auto found = std::ranges::find_if_not(comparisons, &Comparison::passed);
+const TensorComparison* Verification::first_parting() const {
+  const auto found = std::ranges::find_if_not(comparisons, &TensorComparison::passed);
   return found == comparisons.end() ? nullptr : &*found;
 }
 

@@ -30,7 +30,7 @@ struct Reference {
 Reference read_reference(const std::string& path);
 
 /// How far one tensor of the reference is from ours.
-struct Comparison {
+struct TensorComparison {
   std::string name;
   std::vector<std::int64_t> shape;  ///< as in the reference
   double largest = 0;               ///< largest |ours - reference|; NaN when either holds one
@@ -42,12 +42,12 @@ struct Comparison {
 
 /// Every comparable tensor in the order in which the network computes them.
 struct Verification {
-  std::vector<Comparison> comparisons;
+  std::vector<TensorComparison> comparisons;
   std::vector<std::string> not_compared;  ///< names in the file that say nothing of the forward
 
   bool passed() const;
   /// The first that did not pass, or null.
-  const Comparison* first_parting() const;
+  const TensorComparison* first_parting() const;
 };
 
 /// How verify_outputs runs and judges.

@@ -65,7 +65,7 @@ packages=(
   libfreetype-dev fonts-dejavu-core zlib1g-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev
   libgloo-dev)
 if [[ -n $tests ]]; then
-  packages+=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev clang clang-format clang-tidy llvm
+  packages+=(libgtest-dev libgmock-dev libbenchmark-dev libboost-context-dev clang clang-format llvm
     'chromium?' 'dataset-fashion-mnist?')
 fi
 
@@ -179,6 +179,8 @@ if [[ ! -e build/share/labels/imagenet-1k.txt ]]; then
     .cache/downloads/timm-*.whl build/share/labels
 fi
 say "Class names of ImageNet: in build/share/labels"
+
+if [[ -n $tests ]]; then install_wheels app/requirements-tests.txt "clang-tidy"; fi
 
 if [[ -n $quickstart ]]; then
   install_wheels app/requirements-quickstart.txt "Python packages of the quickstart"

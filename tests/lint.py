@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """clang-tidy for the build target `lint`.
 
-    lint.py precompile CLANG BUILD            the precompiled header once more, in clang's form
-    lint.py check CLANG_TIDY BUILD SOURCE STAMP   one file; touches STAMP and writes STAMP.d
+    lint.py CLANG_TIDY BUILD STAMP SOURCE...   looks at the sources; touches STAMP and writes STAMP.d
+
+LibTorch's headers cost most of the time of looking at a file, so the sources are looked at through
+one file that includes them all. Where they do not compile so (two of them have an own thing of the
+same name), each half is looked at alone.
 
 The build's compiler may be GCC, whose precompiled header and warning flags mean nothing to clang, so
-only include paths, definitions and the language level are taken over from the build. LibTorch's
-headers cost most of the time: files that include them use clang's precompiled header.
+only include paths, definitions and the language level are taken over from the build.
 """
 
 import json
@@ -17,7 +19,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-LIBTORCH = re.compile(r'#include <(ATen|torch|c10)/')
 OWN = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -40,9 +41,9 @@ def flags_of(build, source):
     return flags, forced
 
 
-def own_headers(source):
-    """The headers of this project that `source` includes, directly or through others."""
-    found, waiting = set(), [source]
+def own_headers(sources):
+    """The headers of this project that the sources include, directly or through others."""
+    found, waiting = set(), [*sources]
     while waiting:
         for name in OWN.findall(waiting.pop().read_text()):
             header = ROOT / name
@@ -52,35 +53,36 @@ def own_headers(source):
     return sorted(found)
 
 
-def precompile(clang, build):
-    flags, forced = flags_of(build, build / "precompiled.cpp")
-    if forced is None:  # the build makes the header from this very file
-        forced = next(build.rglob("vitascope_precompiled.dir/cmake_pch.hxx"))
-    output = build / "lint" / "headers.pch"
-    output.parent.mkdir(exist_ok=True)
-    subprocess.run([clang, *flags, "-x", "c++-header", str(forced), "-o", str(output)], check=True)
-
-
-def check(tidy, build, source, stamp):
-    flags, _ = flags_of(build, source)
-    headers = own_headers(source)
-    precompiled = build / "lint" / "headers.pch"
-    if precompiled.exists() and any(LIBTORCH.search(f.read_text()) for f in [source, *headers]):
-        flags += ["-include-pch", str(precompiled)]
-    run = subprocess.run([tidy, "--quiet", str(source), "--", *flags], capture_output=True, text=True)
-    if run.returncode != 0:
-        sys.exit(run.stdout + ("" if run.stdout.strip() else run.stderr))
-    dependencies = " ".join(str(h).replace(" ", "\\ ") for h in headers)
-    pathlib.Path(f"{stamp}.d").write_text(f"{stamp.relative_to(build)}: {dependencies}\n")
-    stamp.touch()
+def look(tidy, stamp, sources, flags, forced):
+    """What is wrong with the sources."""
+    through = stamp.with_suffix(".cpp")
+    includes = [forced] * bool(forced) + sources
+    through.write_text("".join(f'#include "{file}"\n' for file in includes))
+    run = subprocess.run([tidy, "--quiet", f"--config-file={ROOT / '.clang-tidy'}", str(through), "--",
+                          *flags], capture_output=True, text=True)
+    if run.returncode == 0:
+        return ""
+    said = run.stdout if run.stdout.strip() else run.stderr
+    half = len(sources) // 2
+    if half > 0 and "[clang-diagnostic-error]" in said:
+        return "".join(look(tidy, stamp, part, flags, forced)
+                       for part in (sources[:half], sources[half:]))
+    return said
 
 
 def main():
-    action, program, build, *files = sys.argv[1:]
-    if action == "precompile":
-        precompile(program, pathlib.Path(build))
-    else:
-        check(program, pathlib.Path(build), *map(pathlib.Path, files))
+    tidy = sys.argv[1]
+    build, stamp, *sources = map(pathlib.Path, sys.argv[2:])
+    parts = {}  # the sources by their flags
+    for source in sources:
+        flags, forced = flags_of(build, source)
+        parts.setdefault((tuple(flags), forced), []).append(source)
+    said = "".join(look(tidy, stamp, part, *flags) for flags, part in parts.items())
+    if said:
+        sys.exit(said)
+    dependencies = " ".join(str(h).replace(" ", "\\ ") for h in own_headers(sources))
+    pathlib.Path(f"{stamp}.d").write_text(f"{stamp.relative_to(build)}: {dependencies}\n")
+    stamp.touch()
 
 
 main()

@@ -111,7 +111,7 @@ std::string explain(const PixelComparison& comparison) {
   return fmt::format("{} (then {:.2g} off at most)", text, comparison.explained.largest);
 }
 
-std::string render(const Comparison& c) {
+std::string render(const TensorComparison& c) {
   if (!c.mismatch.empty()) return fmt::format("{:<52}  PARTS: {}\n", c.name, c.mismatch);
   return fmt::format("{:<19} {:>10.2e} {:>10.2e} {:>10.2e}  {}\n", c.name, c.largest, c.mean,
                      c.allowed, c.passed() ? "fits" : "PARTS");
@@ -128,8 +128,8 @@ std::string render(const PhotoCheck& photo) {
 std::string render(const Verification& verification, const std::vector<PhotoCheck>& photos,
                    bool passed) {
   std::string text = fmt::format("{:<19} {:>10} {:>10} {:>10}\n", "", "largest", "mean", "allowed");
-  for (const Comparison& comparison : verification.comparisons) text += render(comparison);
-  if (const Comparison* first = verification.first_parting()) {
+  for (const TensorComparison& comparison : verification.comparisons) text += render(comparison);
+  if (const TensorComparison* first = verification.first_parting()) {
     text +=
         fmt::format("first parts at {}: look at {}\n", first->name, explain_parting(first->name));
   }
@@ -142,7 +142,7 @@ Json to_json(const LevelDifference& difference) {
   return {{"largest", difference.largest}, {"mean", difference.mean}, {"share", difference.share}};
 }
 
-Json to_json(const Comparison& comparison) {
+Json to_json(const TensorComparison& comparison) {
   Json json{{"name", comparison.name},       {"shape", comparison.shape},
             {"largest", comparison.largest}, {"mean", comparison.mean},
             {"allowed", comparison.allowed}, {"passed", comparison.passed()}};
@@ -167,7 +167,7 @@ Json to_json(const PhotoCheck& photo) {
 
 std::string render_json(const Options& options, double tolerance, const Verification& verification,
                         const std::vector<PhotoCheck>& photos, bool passed) {
-  const Comparison* first = verification.first_parting();
+  const TensorComparison* first = verification.first_parting();
   Json json{{"model", options.model.model},
             {"reference", options.reference},
             {"precision", options.run.precision},
@@ -177,7 +177,8 @@ std::string render_json(const Options& options, double tolerance, const Verifica
             {"comparisons", Json::array()},
             {"pictures", Json::array()},
             {"not_compared", verification.not_compared}};
-  for (const Comparison& c : verification.comparisons) json["comparisons"].push_back(to_json(c));
+  for (const TensorComparison& c : verification.comparisons)
+    json["comparisons"].push_back(to_json(c));
   for (const PhotoCheck& photo : photos) json["pictures"].push_back(to_json(photo));
   return output::json_line(json);
 }

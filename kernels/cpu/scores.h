@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "kernels/cpu/formats.h"
 #include "kernels/cpu/visible_keys.h"
 
@@ -140,7 +143,7 @@ inline bool all_finite(const Rows& rows) {
       const std::int64_t count = smaller(kLanes, rows.width - d);
       read_row(address(rows.at(i), rows.element, d), rows.element, count, values);
       for (std::int64_t k = 0; k < count; ++k) {
-        if (values[k] - values[k] != 0) return false;
+        if (!(std::abs(values[k]) <= std::numeric_limits<float>::max())) return false;
       }
     }
   }

@@ -2,26 +2,21 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/app/sure_figure.h"
+
 namespace vitascope::app {
 namespace {
 
-using explain::Figure;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using tests::sure;
 
 AuditFigures audit_of(explain::Figures map, explain::Figures weights = {}) {
   AuditFigures audit;
   audit.maps.push_back({"relevance", true, std::move(map)});
   audit.weights = std::move(weights);
   return audit;
-}
-
-Figure sure(double value, double low, double high) {
-  Figure figure;
-  figure.value = value;
-  figure.interval = metrics::Interval{low, high};
-  return figure;
 }
 
 TEST(Verdict, SaysWhetherTheMapBeatsChance) {

@@ -4,19 +4,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/app/sure_figure.h"
+
 namespace vitascope::app {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-explain::Figure sure(double value, double low, double high) {
-  explain::Figure figure;
-  figure.value = value;
-  figure.interval = metrics::Interval{low, high};
-  return figure;
-}
+using tests::sure;
 
 CaptionAuditFigures moved(double cost, double words) {
   CaptionAuditFigures audit;

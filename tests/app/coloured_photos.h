@@ -17,7 +17,7 @@
 
 /// \file
 /// Photos that even an untrained network tells apart.
-namespace vitascope::app::tests {
+namespace vitascope::tests {
 
 inline constexpr const char* kColours[] = {"blue things", "green", "red"};
 
@@ -59,8 +59,8 @@ class ColouredPhotos : public testing::Test {
     return std::make_shared<const datasets::LabelledImages>(std::move(images));
   }
 
-  const vitascope::tests::TemporaryFolder data, out;
-  RunOptions run;
+  const TemporaryFolder data, out;
+  app::RunOptions run;
 };
 
-}  // namespace vitascope::app::tests
+}  // namespace vitascope::tests

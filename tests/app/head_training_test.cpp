@@ -23,7 +23,7 @@ class HeadTrainingTest : public tests::ColouredPhotos {
   }
 
   HeadTraining trained(const std::string& name) const {
-    const std::string path = vitascope::tests::golden("models/" + name);
+    const std::string path = tests::golden("models/" + name);
     const weights::Model plain = weights::open_model(path);
     weights::OpenOptions pack;
     pack.pack = true;
@@ -61,7 +61,7 @@ TEST_P(HeadOfModel, SavedModelAnswersAsTheHeadDoes) {
   weights::save_model(*training.model, folder, weights::Layout::transformers, /*force=*/false);
   const std::string photo = draw(out.path() + "/new.png", 1, 7);
 
-  const std::string path = vitascope::tests::golden(std::string("models/") + GetParam());
+  const std::string path = tests::golden(std::string("models/") + GetParam());
   const weights::Model plain = weights::open_model(path);
   const auto images = std::make_shared<datasets::LabelledImages>();
   images->samples.push_back({photo, {}, {}});
@@ -105,7 +105,7 @@ TEST_F(HeadTrainingTest, NearestNeighboursAreToldBeside) {
 }
 
 TEST_F(HeadTrainingTest, DataThatTeachesNothing) {
-  const weights::Model model = weights::open_model(vitascope::tests::golden("models/hf-vit"));
+  const weights::Model model = weights::open_model(tests::golden("models/hf-vit"));
   EXPECT_THROW(train_head({model, model}, opened(0), options), UsageError) << "no validation";
   std::filesystem::remove_all(data.path() + "/red");
   std::filesystem::remove_all(data.path() + "/green");
@@ -126,7 +126,7 @@ TEST_F(HeadTrainingTest, PicturesInMemory) {
                               i < 10 ? datasets::Split::train : datasets::Split::validation});
   }
   images.stored = stored;
-  const weights::Model model = weights::open_model(vitascope::tests::golden("models/hf-vit"));
+  const weights::Model model = weights::open_model(tests::golden("models/hf-vit"));
   const HeadTraining training =
       train_head({model, model}, std::make_shared<const datasets::LabelledImages>(images), options);
   EXPECT_EQ(training.samples.training.features.size(0), 10);

@@ -26,7 +26,7 @@ class NeighbourTrainingTest : public tests::ColouredPhotos {
   }
 
   NeighbourTraining kept(const std::string& name) const {
-    const weights::Model plain = weights::open_model(vitascope::tests::golden("models/" + name));
+    const weights::Model plain = weights::open_model(tests::golden("models/" + name));
     return keep_neighbours({plain, plain}, opened(), options);
   }
 

@@ -24,8 +24,8 @@ std::string expected_file(const std::string& model) {
   return golden("models/" + model + "/expected.safetensors");
 }
 
-const Comparison& find(const Verification& verification, const std::string& name) {
-  for (const Comparison& comparison : verification.comparisons) {
+const TensorComparison& find(const Verification& verification, const std::string& name) {
+  for (const TensorComparison& comparison : verification.comparisons) {
     if (comparison.name == name) return comparison;
   }
   throw std::out_of_range(name);
@@ -61,7 +61,8 @@ TEST(VerifyOutputs, ComparesInTheOrderOfTheNetwork) {
   const Verification verification =
       verify_outputs(model.network, read_reference(expected_file("timm-vit")), VerifyOptions{});
   std::vector<std::string> names;
-  for (const Comparison& comparison : verification.comparisons) names.push_back(comparison.name);
+  for (const TensorComparison& comparison : verification.comparisons)
+    names.push_back(comparison.name);
   EXPECT_THAT(names,
               ElementsAre("hidden_states.0", "attentions.0", "hidden_states.1", "attentions.1",
                           "hidden_states.2", "last_hidden_state", "pooled", "logits"));
@@ -84,7 +85,7 @@ TEST(VerifyOutputs, MeasuresTheDifference) {
   tensors["logits"][1][2] += 0.5;
   const std::string path = write_tensors("r.safetensors", tensors);
   const Verification verification = verify_outputs(model.network, read_reference(path), {});
-  const Comparison& logits = find(verification, "logits");
+  const TensorComparison& logits = find(verification, "logits");
   EXPECT_FALSE(logits.passed());
   EXPECT_NEAR(logits.largest, 0.5, 1e-4);
   EXPECT_NEAR(logits.mean, 0.5 / 10, 1e-5);  // two photos, five classes

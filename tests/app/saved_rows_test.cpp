@@ -5,18 +5,15 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/run_program.h"
 #include "vit/error.h"
 
 namespace vitascope::app {
 namespace {
 
-std::string file_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using tests::file_text;
 
 class SavedRowsTest : public testing::Test {
  protected:

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-std::string error_of(const char* json) {
+std::string json_error(const char* json) {
   return tests::input_error([&] { parse_caption_json(Json::parse(json), "c.json"); });
 }
 
@@ -78,7 +78,7 @@ TEST(CaptionJson, WhatIsMissingOrOfAnotherKindIsNamed) {
        "'images[0].split' is \"dev\""},
   };
   for (const auto& each : cases)
-    EXPECT_THAT(error_of(each.json), AllOf(HasSubstr("c.json: "), HasSubstr(each.part)))
+    EXPECT_THAT(json_error(each.json), AllOf(HasSubstr("c.json: "), HasSubstr(each.part)))
         << each.json;
 }
 

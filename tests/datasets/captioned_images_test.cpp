@@ -13,7 +13,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::string error_of(const std::string& text) {
+std::string captions_error(const std::string& text) {
   return tests::input_error([&] { parse_captions(text, "captions"); });
 }
 
@@ -69,15 +69,15 @@ TEST(ParseCaptions, OtherCharactersStay) {
 }
 
 TEST(ParseCaptions, WhatIsNoneOfTheseIsRefused) {
-  EXPECT_THAT(error_of(""), HasSubstr("is empty"));
-  EXPECT_THAT(error_of(" \n\t"), HasSubstr("is empty"));
-  EXPECT_THAT(error_of("path,label\na,b\n"), HasSubstr("begins like no file of captions"));
-  EXPECT_THAT(error_of("a.jpg#x\tA dog\n"), HasSubstr("begins like no file of captions"));
-  EXPECT_THAT(error_of("{\"images\": ["), HasSubstr("not JSON"));
-  EXPECT_THAT(error_of("[]"), HasSubstr("expected a JSON object"));
-  EXPECT_THAT(error_of("image,caption\n"), HasSubstr("holds no caption"));
-  EXPECT_THAT(error_of("image,caption\na.jpg, \n"), HasSubstr("holds no caption"));
-  EXPECT_THAT(error_of("a.jpg#0\tx\nb.jpg#0\tcaf\xE9\n"),
+  EXPECT_THAT(captions_error(""), HasSubstr("is empty"));
+  EXPECT_THAT(captions_error(" \n\t"), HasSubstr("is empty"));
+  EXPECT_THAT(captions_error("path,label\na,b\n"), HasSubstr("begins like no file of captions"));
+  EXPECT_THAT(captions_error("a.jpg#x\tA dog\n"), HasSubstr("begins like no file of captions"));
+  EXPECT_THAT(captions_error("{\"images\": ["), HasSubstr("not JSON"));
+  EXPECT_THAT(captions_error("[]"), HasSubstr("expected a JSON object"));
+  EXPECT_THAT(captions_error("image,caption\n"), HasSubstr("holds no caption"));
+  EXPECT_THAT(captions_error("image,caption\na.jpg, \n"), HasSubstr("holds no caption"));
+  EXPECT_THAT(captions_error("a.jpg#0\tx\nb.jpg#0\tcaf\xE9\n"),
               AllOf(HasSubstr("line 2"), HasSubstr("0xE9"), HasSubstr("UTF-8")));
 }
 

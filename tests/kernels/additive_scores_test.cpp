@@ -8,9 +8,12 @@
 #include <limits>
 
 #include "kernels/cpu/isa.h"
+#include "tests/kernels/largest_difference.h"
 
 namespace vitascope::kernels {
 namespace {
+
+using tests::largest_difference;
 
 /// v^T tanh(q + k) in float64.
 at::Tensor formula(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& v) {
@@ -20,10 +23,6 @@ at::Tensor formula(const at::Tensor& queries, const at::Tensor& keys, const at::
 
 /// tanh is within 2e-7, and so is what the rounding of q + k, at most 6 here, adds to it.
 double allowed(const at::Tensor& v) { return 5e-7 * v.abs().sum().item<double>(); }
-
-double difference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
-}
 
 class AdditiveScores : public testing::TestWithParam<cpu::Isa> {
  protected:
@@ -39,7 +38,7 @@ TEST_P(AdditiveScores, AreThoseOfTheFormula) {
     const at::Tensor v = at::randn({width});
     const at::Tensor scores = additive_scores(q, k, v);
     ASSERT_EQ(scores.sizes(), at::IntArrayRef({2, 3, 53}));
-    EXPECT_LE(difference(scores, formula(q, k, v)), allowed(v)) << "width " << width;
+    EXPECT_LE(largest_difference(scores, formula(q, k, v)), allowed(v)) << "width " << width;
   }
 }
 
@@ -48,13 +47,13 @@ TEST_P(AdditiveScores, ReadViews) {
   const at::Tensor q = at::randn({2, 20, 3}).transpose(1, 2);
   const at::Tensor k = at::randn({1, 5, 20}).expand({2, 5, 20});
   const at::Tensor v = at::randn({2, 20}).t().select(1, 0);
-  EXPECT_LE(difference(additive_scores(q, k, v), formula(q, k, v)), allowed(v));
+  EXPECT_LE(largest_difference(additive_scores(q, k, v), formula(q, k, v)), allowed(v));
 }
 
 TEST_P(AdditiveScores, SmallSumsKeepTheirPrecision) {
   const at::Tensor q = at::tensor({-1e-3f, -1e-5f, 0.f, 1e-5f, 1e-3f}).view({1, 5, 1});
   const at::Tensor zero = at::zeros({1, 1, 1}), one = at::ones({1});
-  EXPECT_LE(difference(additive_scores(q, zero, one), formula(q, zero, one)), 1e-7);
+  EXPECT_LE(largest_difference(additive_scores(q, zero, one), formula(q, zero, one)), 1e-7);
 }
 
 TEST_P(AdditiveScores, LargeSumsSaturateAndNothingHidesNaN) {
@@ -77,7 +76,7 @@ TEST(AdditiveScoresFormula, GivesGradientsWhereTheyAreWanted) {
   const at::Tensor k = at::randn({1, 4, 5}), v = at::randn({5});
   formula(q, k, v).sum().backward();
   additive_scores(single, k, v).sum().backward();
-  EXPECT_LE(difference(single.grad(), q.grad()), 1e-5);
+  EXPECT_LE(largest_difference(single.grad(), q.grad()), 1e-5);
 }
 
 TEST(AdditiveScoresFormula, SaysWhichShapesDoNotFit) {

@@ -11,19 +11,18 @@
 #include <string>
 
 #include "kernels/attention.h"
+#include "tests/kernels/largest_difference.h"
 
 namespace vitascope::kernels {
 namespace {
+
+using tests::largest_difference;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 at::Tensor random_heads(std::int64_t b, std::int64_t h, std::int64_t n, std::int64_t d) {
   return at::randn({b, h, n, d});
-}
-
-double difference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
 }
 
 at::Tensor by_formula(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
@@ -39,7 +38,7 @@ TEST(AttentionRules, WidthsThatFillNoVectorAndOddOnesAreExact) {
       const at::Tensor q = random_heads(2, 2, 9, width).to(type),
                        k = random_heads(2, 2, 13, width).to(type),
                        v = random_heads(2, 2, 13, width).to(type);
-      EXPECT_LT(difference(attention(q, k, v).out, by_formula(q, k, v)),
+      EXPECT_LT(largest_difference(attention(q, k, v).out, by_formula(q, k, v)),
                 type == at::kFloat ? 2e-6 : 0.02)
           << width << " " << type;
     }
@@ -51,7 +50,7 @@ TEST(AttentionRules, LengthsOneAboveAMultipleOf32AreExact) {
   for (const std::int64_t tokens : {1, 33, 65, 97, 129, 193}) {
     const at::Tensor q = random_heads(1, 2, tokens, 16), k = random_heads(1, 2, tokens, 16),
                      v = random_heads(1, 2, tokens, 16);
-    EXPECT_LT(difference(attention(q, k, v).out, by_formula(q, k, v)), 2e-6) << tokens;
+    EXPECT_LT(largest_difference(attention(q, k, v).out, by_formula(q, k, v)), 2e-6) << tokens;
   }
 }
 
@@ -74,7 +73,7 @@ TEST(AttentionRules, MoreHeadsThanAGridOfBlocksHolds) {
   at::manual_seed(3);
   const at::Tensor q = random_heads(70000, 1, 2, 8), k = random_heads(70000, 1, 3, 8),
                    v = random_heads(70000, 1, 3, 8);
-  EXPECT_LT(difference(attention(q, k, v).out, by_formula(q, k, v)), 2e-6);
+  EXPECT_LT(largest_difference(attention(q, k, v).out, by_formula(q, k, v)), 2e-6);
 }
 
 TEST(AttentionRules, OffsetsTakeMoreThan32Bits) {
@@ -89,10 +88,11 @@ TEST(AttentionRules, OffsetsTakeMoreThan32Bits) {
     const at::Tensor far = at::from_blob(
         memory, {1, 1, 2, 8}, {0, 0, kApart, 1}, [](void*) {}, at::kFloat);
     far.copy_(random_heads(1, 1, 2, 8));
-    EXPECT_LT(difference(attention(far, far, far).out, by_formula(far, far, far)), 2e-6);
+    EXPECT_LT(largest_difference(attention(far, far, far).out, by_formula(far, far, far)), 2e-6);
     const at::Tensor pictures = at::from_blob(
         memory, {2, 1, 1, 8}, {kApart, 0, 0, 1}, [](void*) {}, at::kFloat);
-    EXPECT_LT(difference(attention(pictures, pictures, pictures).out, pictures.squeeze(1)), 1e-6);
+    EXPECT_LT(largest_difference(attention(pictures, pictures, pictures).out, pictures.squeeze(1)),
+              1e-6);
   }
   munmap(memory, bytes);
 }
@@ -107,7 +107,7 @@ TEST(AttentionRules, KeysOfTheFutureLeakNothingWhateverTheyHold) {
   k.select(2, 12).fill_(kNaN);
   v.select(2, 12).fill_(kInfinity);
   const at::Tensor out = attention(q, k, v, causal).out;
-  EXPECT_LT(difference(out.slice(1, 0, 12), clean), 2e-6);
+  EXPECT_LT(largest_difference(out.slice(1, 0, 12), clean), 2e-6);
   EXPECT_TRUE(out.slice(1, 12).isnan().any().item<bool>()) << "who sees NaN gets NaN";
   out.slice(1, 0, 12).sum().backward();
   EXPECT_TRUE(q.grad().slice(2, 0, 12).isfinite().all().item<bool>());
@@ -118,7 +118,7 @@ TEST(AttentionRules, AWindowAsWideAsItsTypeHidesNothing) {
   const at::Tensor q = random_heads(1, 1, 20, 16);
   AttentionOptions options;
   options.window = std::numeric_limits<std::int64_t>::max();
-  EXPECT_LT(difference(attention(q, q, q, options).out, attention(q, q, q).out), 1e-6);
+  EXPECT_LT(largest_difference(attention(q, q, q, options).out, attention(q, q, q).out), 1e-6);
 }
 
 TEST(AttentionRules, WithoutQueriesKeysGetNoGradient) {
@@ -157,7 +157,7 @@ TEST(AttentionRules, GradientsMayComeInAnyLayout) {
 TEST(AttentionRules, OperandsOfAnyStrideAreReadOrCopied) {
   at::manual_seed(8);
   const at::Tensor q = random_heads(1, 2, 16, 12).transpose(2, 3);  // the last dimension is strided
-  EXPECT_LT(difference(attention(q, q, q).out, by_formula(q, q, q)), 2e-6);
+  EXPECT_LT(largest_difference(attention(q, q, q).out, by_formula(q, q, q)), 2e-6);
 }
 
 TEST(AttentionRules, RunsAreBitEqualWhateverTheThreads) {
@@ -209,8 +209,8 @@ TEST(AttentionRules, DropoutFollowsItsSeedInForwardAndBackward) {
     outs[i].pow(2).sum().backward();
     gradients[i] = q.grad();
   }
-  EXPECT_LT(difference(outs[0], outs[1]), 5e-6);
-  EXPECT_LT(difference(gradients[0], gradients[1]), 5e-5);
+  EXPECT_LT(largest_difference(outs[0], outs[1]), 5e-6);
+  EXPECT_LT(largest_difference(gradients[0], gradients[1]), 5e-5);
   // Against weights of 1 / 40, the share of dropped ones shows in a sum over values of 1.
   options.backend = Backend::fused;
   const at::Tensor flat = at::zeros({2, 2, 40, 16});
@@ -226,11 +226,12 @@ TEST(AttentionRules, TheOrderOfKeysAndAShiftOfScoresDoNotMatter) {
                    v = random_heads(1, 2, 50, 32);
   const at::Tensor out = attention(q, k, v).out;
   const at::Tensor order = at::randperm(50);
-  EXPECT_LT(difference(attention(q, k.index_select(2, order), v.index_select(2, order)).out, out),
-            2e-6);
+  EXPECT_LT(
+      largest_difference(attention(q, k.index_select(2, order), v.index_select(2, order)).out, out),
+      2e-6);
   AttentionOptions shifted;
   shifted.bias = at::full({1, 1, 1, 1}, 12.5);
-  EXPECT_LT(difference(attention(q, k, v, shifted).out, out), 5e-6);
+  EXPECT_LT(largest_difference(attention(q, k, v, shifted).out, out), 5e-6);
 }
 
 TEST(AttentionRules, TheFusedKernelsCallNoProductOfLibTorch) {
@@ -263,9 +264,11 @@ TEST(AttentionRules, ReplacedWeightsAreDifferentiable) {
   const at::Tensor out = attention_with_weights(weights, v);
   ASSERT_EQ(out.sizes(), (std::vector<std::int64_t>{1, 3, 8}));
   const at::Tensor expected = at::matmul(weights, v).transpose(1, 2).reshape({1, 3, 8});
-  EXPECT_LT(difference(out, expected), 1e-6);
+  EXPECT_LT(largest_difference(out, expected), 1e-6);
   out.sum().backward();
-  EXPECT_LT(difference(weights.grad(), v.detach().sum(-1).unsqueeze(2).expand({1, 2, 3, 5})), 1e-6);
+  EXPECT_LT(
+      largest_difference(weights.grad(), v.detach().sum(-1).unsqueeze(2).expand({1, 2, 3, 5})),
+      1e-6);
   EXPECT_TRUE(v.grad().defined());
   EXPECT_THROW(attention_with_weights(weights, random_heads(1, 2, 4, 4)), c10::Error);
 }

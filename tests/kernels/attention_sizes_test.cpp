@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "kernels/attention.h"
+#include "tests/kernels/largest_difference.h"
 
 namespace vitascope::kernels {
 namespace {
+
+using tests::largest_difference;
 
 /// A problem whose numbers bfloat16 and float16 hold exactly, and its answers in float64.
 struct Exact {
@@ -56,10 +59,6 @@ struct Ideal {
   }
 };
 
-double difference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
-}
-
 double size_of(const at::Tensor& x) { return x.abs().max().item<double>(); }
 
 class EverySize : public testing::TestWithParam<at::ScalarType> {};
@@ -73,23 +72,24 @@ TEST_P(EverySize, KeepsTheLimitsForwardBackwardAndInMaps) {
       const Ideal ideal(exact, type);
       const bool half = type != at::kFloat;
       const auto limit = [&](const at::Tensor& answer, const at::Tensor& best, bool gradient) {
-        if (half) return (gradient ? 3 : 2) * difference(best, answer) + 1e-5;
+        if (half) return (gradient ? 3 : 2) * largest_difference(best, answer) + 1e-5;
         return gradient ? 2e-5 * size_of(answer) + 1e-6 : 1e-5 * size_of(answer);
       };
       const at::Tensor q = exact.q.to(type).requires_grad_(), k = exact.k.to(type).requires_grad_(),
                        v = exact.v.to(type).requires_grad_();
       const Attended attended = attention(q, k, v, {.backend = Backend::fused});
       attended.out.backward(exact.dout.to(type).squeeze(1));
-      EXPECT_LE(difference(attended.out, exact.out.squeeze(1)), limit(exact.out, ideal.out, false));
-      EXPECT_LE(difference(attended.lse, exact.lse), 1e-5 * size_of(exact.lse));
-      EXPECT_LE(difference(q.grad(), exact.dq), limit(exact.dq, ideal.dq, true));
-      EXPECT_LE(difference(k.grad(), exact.dk), limit(exact.dk, ideal.dk, true));
-      EXPECT_LE(difference(v.grad(), exact.dv), limit(exact.dv, ideal.dv, true));
+      EXPECT_LE(largest_difference(attended.out, exact.out.squeeze(1)),
+                limit(exact.out, ideal.out, false));
+      EXPECT_LE(largest_difference(attended.lse, exact.lse), 1e-5 * size_of(exact.lse));
+      EXPECT_LE(largest_difference(q.grad(), exact.dq), limit(exact.dq, ideal.dq, true));
+      EXPECT_LE(largest_difference(k.grad(), exact.dk), limit(exact.dk, ideal.dk, true));
+      EXPECT_LE(largest_difference(v.grad(), exact.dv), limit(exact.dv, ideal.dv, true));
       const at::Tensor map = attention_map(q.detach(), k.detach(), attended.lse);
-      EXPECT_LE(difference(map, exact.p), 1e-5 * size_of(exact.p));
+      EXPECT_LE(largest_difference(map, exact.p), 1e-5 * size_of(exact.p));
       const at::Tensor gradient = attention_map_gradient(q.detach(), k.detach(), v.detach(),
                                                          exact.dout.to(type).squeeze(1));
-      EXPECT_LE(difference(gradient, exact.dp), 1e-5 * size_of(exact.dp));
+      EXPECT_LE(largest_difference(gradient, exact.dp), 1e-5 * size_of(exact.dp));
     }
   }
 }

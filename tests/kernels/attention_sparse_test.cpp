@@ -12,8 +12,6 @@
 namespace vitascope::kernels {
 namespace {
 
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
 struct SparseCase {
   const char* name;
   std::int64_t queries, keys;
@@ -89,7 +87,7 @@ TEST_P(SparseAttention, WhatNobodySeesMayBeAnything) {
   seen.select(3, sparse.keys / 2).fill_(false);
   options.mask = seen;
   at::Tensor spoilt = k.clone();
-  spoilt.select(2, sparse.keys / 2).fill_(kNaN);
+  spoilt.select(2, sparse.keys / 2).fill_(std::numeric_limits<float>::quiet_NaN());
   const auto clean = results(q, k, k, dout, options, Backend::fused);
   const auto got = results(q, spoilt, spoilt, dout, options, Backend::fused);
   for (std::size_t i = 0; i < got.size(); ++i) {

@@ -81,6 +81,7 @@ Listing list(const std::string& folder) {
 std::string contents(const Listing& listing) {
   constexpr std::size_t kShown = 4;
   std::vector<std::string> names;
+  names.reserve(listing.folders.size() + listing.files.size());
   for (const std::string& folder : listing.folders) names.push_back(printable(folder) + "/");
   for (const std::string& file : listing.files) names.push_back(printable(file));
   if (names.empty()) return "is empty";

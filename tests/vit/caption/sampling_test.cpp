@@ -19,7 +19,7 @@ using tests::table_of;
 using tests::TableDecoder;
 
 constexpr std::int64_t kDog = 4, kCat = 5, kRuns = 6;
-constexpr std::int64_t kVocabulary = 7;
+constexpr std::int64_t kTokens = 7;
 
 const Following kFollowing{{kStart, {{kDog, 0.6}, {kCat, 0.3}, {kRuns, 0.05}, {kUnknown, 0.05}}},
                            {kDog, {{kEnd, 0.5}, {kRuns, 0.5}}},
@@ -35,7 +35,7 @@ std::vector<RandomNumbers> generators(std::size_t count, std::uint64_t seed = 0)
 
 std::vector<Hypothesis> sampled(std::size_t count, const SamplingOptions& options,
                                 const Following& following = kFollowing) {
-  TableDecoder decoder(std::vector<at::Tensor>(count, table_of(following, kVocabulary)));
+  TableDecoder decoder(std::vector<at::Tensor>(count, table_of(following, kTokens)));
   std::vector<RandomNumbers> random = generators(count);
   return sample(decoder.next(), random, options);
 }
@@ -121,7 +121,7 @@ TEST(Sample, KeepsTheRules) {
 
 TEST(Sample, ACertainDecoderIsSampledAsItIsSearched) {
   const Following certain{{kStart, {{kCat, 1}}}, {kCat, {{kRuns, 1}}}, {kRuns, {{kEnd, 1}}}};
-  TableDecoder decoder({table_of(certain, kVocabulary)});
+  TableDecoder decoder({table_of(certain, kTokens)});
   const auto searched = beam_search(decoder.next(), 1, {}).at(0).at(0);
   for (const Hypothesis& sentence : sampled(3, {}, certain)) {
     EXPECT_EQ(sentence.tokens, searched.tokens);

@@ -13,13 +13,13 @@
 namespace vitascope::caption {
 namespace {
 
-constexpr std::int64_t kRows = 1, kColumns = 3, kWidth = 4, kWords = 7;
+constexpr std::int64_t kToyRows = 1, kToyColumns = 3, kToyWidth = 4, kToyWords = 7;
 
 DecoderConfig config(Attention attention = Attention::soft) {
-  return completed({.vocabulary = kWords,
+  return completed({.vocabulary = kToyWords,
                     .width = 8,
                     .embedding = 6,
-                    .alignment = {.annotation_width = kWidth, .width = 5},
+                    .alignment = {.annotation_width = kToyWidth, .width = 5},
                     .attention = attention});
 }
 
@@ -32,7 +32,7 @@ Decoder decoder() {
 train::Batch copies(std::int64_t count) {
   train::Batch batch;
   at::manual_seed(2);
-  batch.inputs = at::randn({1, kRows * kColumns, kWidth}).expand({count, -1, -1}).contiguous();
+  batch.inputs = at::randn({1, kToyRows * kToyColumns, kToyWidth}).expand({count, -1, -1}).contiguous();
   batch.targets = at::zeros({count, 1}, at::kLong);
   return batch;
 }
@@ -48,7 +48,7 @@ double worth(const std::vector<std::int64_t>& tokens) {
 
 TEST(SelfCritical, LogProbabilitiesAreOfTheTokensThatCanBeDrawn) {
   at::manual_seed(3);
-  const at::Tensor logits = at::randn({1, 2, kWords}, at::kDouble);
+  const at::Tensor logits = at::randn({1, 2, kToyWords}, at::kDouble);
   const at::Tensor targets = at::tensor({std::int64_t{5}, kEnd}, at::kLong).view({1, 2});
   double expected = 0;
   for (int t = 0; t < 2; ++t) {
@@ -60,7 +60,7 @@ TEST(SelfCritical, LogProbabilitiesAreOfTheTokensThatCanBeDrawn) {
   }
   EXPECT_NEAR(log_prob_of_drawn(logits, targets).item<double>(), expected, 1e-12);
   // <pad> behind the end changes nothing.
-  const at::Tensor longer = at::cat({logits, at::randn({1, 1, kWords}, at::kDouble)}, 1);
+  const at::Tensor longer = at::cat({logits, at::randn({1, 1, kToyWords}, at::kDouble)}, 1);
   const at::Tensor padded = at::cat({targets, at::zeros({1, 1}, at::kLong)}, 1);
   EXPECT_NEAR(log_prob_of_drawn(longer, padded).item<double>(), expected, 1e-12);
 }
@@ -68,9 +68,9 @@ TEST(SelfCritical, LogProbabilitiesAreOfTheTokensThatCanBeDrawn) {
 /// Sentences of at most two tokens are few enough to go through: <end>, or a word and anything.
 std::vector<std::vector<std::int64_t>> all_sentences() {
   std::vector<std::vector<std::int64_t>> all{{kEnd}};
-  for (std::int64_t word = 4; word < kWords; ++word) {
+  for (std::int64_t word = 4; word < kToyWords; ++word) {
     all.push_back({word, kEnd});
-    for (std::int64_t next = 4; next < kWords; ++next) all.push_back({word, next});
+    for (std::int64_t next = 4; next < kToyWords; ++next) all.push_back({word, next});
   }
   return all;
 }
@@ -90,7 +90,7 @@ at::Tensor exact_gradient(CaptionLearner& learner, const at::Tensor& bias) {
     worths[i] = worth(tokens);
   }
   const Taught taught = learner.decoder().teach(
-      told.narrow(1, 0, 2), {.values = copies(count).inputs, .rows = kRows, .columns = kColumns});
+      told.narrow(1, 0, 2), {.values = copies(count).inputs, .rows = kToyRows, .columns = kToyColumns});
   const at::Tensor probabilities = log_prob_of_drawn(taught.logits, told.narrow(1, 1, 2)).exp();
   EXPECT_NEAR(probabilities.sum().item<double>(), 1, 1e-5);
   (probabilities * worths).sum().backward();
@@ -100,7 +100,7 @@ at::Tensor exact_gradient(CaptionLearner& learner, const at::Tensor& bias) {
 }
 
 TEST(SelfCritical, TheGradientIsThatOfTheExpectedWorth) {
-  SelfCriticalLearner learner(decoder(), kRows, kColumns, {}, 2,
+  SelfCriticalLearner learner(decoder(), kToyRows, kToyColumns, {}, 2,
                               [](std::int64_t, const auto& tokens) { return worth(tokens); });
   at::Tensor bias;
   for (const train::Parameter& parameter : learner.parameters()) {
@@ -127,7 +127,7 @@ TEST(SelfCritical, ItComesToSayWhatIsWorthMost) {
   const auto reward = [](std::int64_t, const std::vector<std::int64_t>& tokens) {
     return tokens == std::vector<std::int64_t>{6, 4, kEnd} ? 1.0 : tokens.front() == 6 ? 0.3 : 0.0;
   };
-  SelfCriticalLearner learner(decoder(), kRows, kColumns, {}, 5, reward);
+  SelfCriticalLearner learner(decoder(), kToyRows, kToyColumns, {}, 5, reward);
   train::TrainerOptions options;
   options.epochs = 120;
   options.schedule = {.steps = 120, .rate = 2e-2, .decay = train::Decay::constant};
@@ -141,15 +141,15 @@ TEST(SelfCritical, ItComesToSayWhatIsWorthMost) {
   hooks.validate = [](const train::NamedTensors&) { return train::Metrics{{"none", 0}}; };
   train::Trainer(learner, options, hooks).run();
   const auto said = captions_of(learner.decoder_with({}),
-                                {.values = copies(1).inputs, .rows = kRows, .columns = kColumns},
+                                {.values = copies(1).inputs, .rows = kToyRows, .columns = kToyColumns},
                                 {.beam = 1, .rules = {.longest = 5}});
   EXPECT_EQ(said[0][0].sentence.tokens, (std::vector<std::int64_t>{6, 4, kEnd}));
 }
 
 TEST(SelfCritical, HardAttentionIsRefused) {
   RandomNumbers random(5);
-  EXPECT_THROW(SelfCriticalLearner(initial_decoder(config(Attention::hard), random), kRows,
-                                   kColumns, {}, 5, [](std::int64_t, const auto&) { return 0.0; }),
+  EXPECT_THROW(SelfCriticalLearner(initial_decoder(config(Attention::hard), random), kToyRows,
+                                   kToyColumns, {}, 5, [](std::int64_t, const auto&) { return 0.0; }),
                UsageError);
 }
 

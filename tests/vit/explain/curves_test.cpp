@@ -12,12 +12,11 @@ namespace {
 
 using tests::expect_close;
 using tests::GoldenVit;
+using tests::kRelative;
 
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::Pointwise;
-
-constexpr double kRelative = 1e-5;
 
 std::vector<double> numbers(const at::Tensor& tensor) {
   const at::Tensor exact = tensor.to(at::kDouble).contiguous();

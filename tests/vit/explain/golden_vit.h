@@ -16,13 +16,13 @@
 
 /// \file
 /// The models of tests/golden/explain and the numbers that Python gave for them.
-namespace vitascope::explain::tests {
+namespace vitascope::tests {
 
 /// One of the three models.
 class GoldenVit {
  public:
   explicit GoldenVit(const std::string& name)
-      : folder_(vitascope::tests::golden("explain/" + name)),
+      : folder_(golden("explain/" + name)),
         description_(read_json(folder_ + "/config.json")),
         golden_(weights::read_safetensors(folder_ + "/golden.safetensors")),
         legrad_(weights::read_safetensors(folder_ + "/legrad.safetensors")),
@@ -52,13 +52,13 @@ class GoldenVit {
     return description_.at("classes").get<std::vector<std::int64_t>>();
   }
   const Json& description() const { return description_; }
-  Recorded record(const Wanted& wanted) const {
+  explain::Recorded record(const explain::Wanted& wanted) const {
     return explain::record(network, (*this)["image"], wanted);
   }
   /// The same with a class's gradients.
-  Recorded record(const Wanted& wanted, std::int64_t class_index) const {
-    Recorded recorded = record(wanted);
-    take_gradients(network, recorded, {class_index});
+  explain::Recorded record(const explain::Wanted& wanted, std::int64_t class_index) const {
+    explain::Recorded recorded = record(wanted);
+    explain::take_gradients(network, recorded, {class_index});
     return recorded;
   }
 
@@ -102,18 +102,18 @@ inline void expect_close(const at::Tensor& ours, const at::Tensor& expected, dou
 }
 
 /// What float32 may differ by from float64; Python's does by 2e-6.
-constexpr double kRelative = 1e-5;
+inline constexpr double kRelative = 1e-5;
 
 /// A test for each model.
 class GoldenExplanation : public testing::TestWithParam<const char*> {
  protected:
   GoldenVit vit{GetParam()};
-  void expect_golden(const Map& map, const std::string& name) const {
+  void expect_golden(const explain::Map& map, const std::string& name) const {
     EXPECT_LE(relative_difference(map.values, vit[name]), kRelative) << name;
   }
 };
 
-}  // namespace vitascope::explain::tests
+}  // namespace vitascope::tests
 
 /// Instantiates the tests of a GoldenExplanation for the three models.
 #define VITASCOPE_FOR_GOLDEN_VITS(suite)                                                         \

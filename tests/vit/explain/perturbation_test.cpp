@@ -13,9 +13,9 @@ namespace {
 
 using tests::expect_close;
 using tests::GoldenVit;
+using tests::kRelative;
 
 constexpr double kOcclusion = 5e-5;
-constexpr double kRelative = 1e-5;
 
 class GoldenPerturbation : public testing::TestWithParam<const char*> {
  protected:

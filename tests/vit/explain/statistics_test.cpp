@@ -17,7 +17,7 @@ using testing::Pointwise;
 
 using Numbers = std::vector<double>;
 
-constexpr double kRelative = 1e-6;
+constexpr double kExact = 1e-6;
 
 const Json& golden() {
   static const Json values = read_json(tests::golden("explain/statistics.json"));
@@ -26,7 +26,7 @@ const Json& golden() {
 
 void expect_value(double got, const Json& expected) {
   const double exact = expected;
-  EXPECT_NEAR(got, exact, kRelative * std::abs(exact));
+  EXPECT_NEAR(got, exact, kExact * std::abs(exact));
 }
 
 /// A number, or null where it is undefined.
@@ -64,7 +64,7 @@ TEST(Statistics, SpreadOfMapsIsTheGoldenOne) {
     expect_value(gini(map), item.at("gini"));
     expect_value(entropy(map), item.at("entropy"));
     expect_value(normalised_entropy(map), item.at("entropy_normalised"));
-    EXPECT_THAT(min_max(map), Pointwise(DoubleNear(kRelative), item.at("minmax").get<Numbers>()));
+    EXPECT_THAT(min_max(map), Pointwise(DoubleNear(kExact), item.at("minmax").get<Numbers>()));
   }
 }
 

@@ -25,7 +25,7 @@ std::uint32_t checksum(const Picture& picture) {
 
 Size size_of(const Json& value) { return {value.at(0).get<int>(), value.at(1).get<int>()}; }
 
-std::string refusal(const std::string& path, const DecodeOptions& options = {}) {
+std::string refusal_of_file(const std::string& path, const DecodeOptions& options = {}) {
   try {
     decode(path, options);
   } catch (const InputError& error) {
@@ -92,14 +92,14 @@ TEST(Decode, RefusesEveryBadGoldenImageByName) {
   for (const Json& entry : manifest.at("files")) {
     if (entry.at("expect") != "error") continue;
     const std::string path = tests::golden("images/" + entry.at("file").get<std::string>());
-    EXPECT_THAT(refusal(path), StartsWith(path)) << entry.at("what");
+    EXPECT_THAT(refusal_of_file(path), StartsWith(path)) << entry.at("what");
     ++refused;
   }
   EXPECT_EQ(refused, 7);
 }
 
 TEST(Decode, SaysWhatIsWrong) {
-  const auto bad = [](const char* name) { return refusal(tests::golden("images/bad/") + name); };
+  const auto bad = [](const char* name) { return refusal_of_file(tests::golden("images/bad/") + name); };
   EXPECT_THAT(bad("text.jpg"), HasSubstr("is not an image (it starts with 'This is a te...')"));
   EXPECT_THAT(bad("empty.jpg"), HasSubstr("is empty (0 bytes)"));
   EXPECT_THAT(bad("huge_header.png"), HasSubstr("60000 x 60000 pixels (3600.0 megapixels)"));
@@ -116,9 +116,9 @@ TEST(Decode, TakesATruncatedJpegWhenAllowed) {
 
 TEST(Decode, ChecksThePixelLimitBeforeDecoding) {
   const std::string photo = tests::golden("images/rgb_plain.jpg");  // 200 x 150: 0.03 megapixels
-  EXPECT_EQ(refusal(photo, {.max_megapixels = 0.03}), "");
-  EXPECT_THAT(refusal(photo, {.max_megapixels = 0.0299}), HasSubstr("--max-pixels"));
-  EXPECT_THAT(refusal(tests::golden("pictures/photo.avif"), {.max_megapixels = 0.001}),
+  EXPECT_EQ(refusal_of_file(photo, {.max_megapixels = 0.03}), "");
+  EXPECT_THAT(refusal_of_file(photo, {.max_megapixels = 0.0299}), HasSubstr("--max-pixels"));
+  EXPECT_THAT(refusal_of_file(tests::golden("pictures/photo.avif"), {.max_megapixels = 0.001}),
               HasSubstr("64 x 48 pixels"));
 }
 

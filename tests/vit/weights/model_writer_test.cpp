@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string golden_model(const std::string& name) { return tests::golden("models/" + name); }
+std::string golden_folder(const std::string& name) { return tests::golden("models/" + name); }
 
 /// Saved and opened again: the logits of the golden pixels must be the same, bit for bit, but for
 /// sums that the layout makes at another moment.
@@ -28,12 +28,12 @@ class SaveModel : public testing::TestWithParam<RoundTrip> {};
 TEST_P(SaveModel, OpensAgainToTheSameLogits) {
   const auto& [name, layout, tolerance] = GetParam();
   const ModelFolder folder("saved");
-  const Model model = open_model(golden_model(name));
+  const Model model = open_model(golden_folder(name));
   const std::string target = folder / "model";
   save_model(model, target, layout, /*force=*/false);
   const Model again = open_model(target);
   EXPECT_EQ(again.key_style, layout == Layout::timm ? "timm" : "transformers 4");
-  const StoredTensors expected = read_safetensors(golden_model(name) + "/expected.safetensors");
+  const StoredTensors expected = read_safetensors(golden_folder(name) + "/expected.safetensors");
   const at::Tensor pixels = view_of(expected.tensors.at("pixel_values"));
   const c10::InferenceMode inference;
   const at::Tensor before = model.network.forward(pixels).logits;
@@ -87,7 +87,7 @@ std::string usage_error(const std::function<void()>& action) {
 TEST(SaveModelRefuses, WhatALayoutCanNotExpress) {
   const ModelFolder folder("refused");
   const auto complaint = [&](const char* name, Layout layout) {
-    const Model model = open_model(golden_model(name));
+    const Model model = open_model(golden_folder(name));
     const std::string text =
         usage_error([&] { save_model(model, folder / "model", layout, false); });
     EXPECT_FALSE(std::filesystem::exists(folder / "model"));
@@ -105,7 +105,7 @@ TEST(SaveModelRefuses, WhatALayoutCanNotExpress) {
 
 TEST(SaveModelRefuses, ToReplaceWithoutForceAndWhatIsNoSavedModel) {
   const ModelFolder folder("existing");
-  const Model model = open_model(golden_model("hf-vit"));
+  const Model model = open_model(golden_folder("hf-vit"));
   const std::string target = folder / "model";
   save_model(model, target, Layout::transformers, false);
   EXPECT_EQ(usage_error([&] { save_model(model, target, Layout::transformers, false); }),
@@ -122,7 +122,7 @@ TEST(SaveModelRefuses, ToReplaceWithoutForceAndWhatIsNoSavedModel) {
 
 TEST(SaveModelRefuses, PlacesThatCanNotBeWritten) {
   const ModelFolder folder("places");
-  const Model model = open_model(golden_model("hf-vit"));
+  const Model model = open_model(golden_folder("hf-vit"));
   folder.write("file", "x");
   EXPECT_THAT(usage_error([&] { save_model(model, folder / "file", Layout::timm, true); }),
               HasSubstr("is a file: expected the name of a folder to make"));
@@ -134,7 +134,7 @@ TEST(SaveModelRefuses, PlacesThatCanNotBeWritten) {
 TEST(SaveModel, ForceReplacesTheVeryModelThatIsOpen) {
   const ModelFolder folder("itself");
   const std::string target = folder / "model";
-  save_model(open_model(golden_model("timm-vit")), target, Layout::timm, false);
+  save_model(open_model(golden_folder("timm-vit")), target, Layout::timm, false);
   const Model model = open_model(target);
   save_model(model, target + "/", Layout::transformers, true);
   EXPECT_EQ(open_model(target).key_style, "transformers 4");
@@ -142,7 +142,7 @@ TEST(SaveModel, ForceReplacesTheVeryModelThatIsOpen) {
 
 TEST(SaveModel, LeavesNothingElseBehind) {
   const ModelFolder folder("clean");
-  const Model model = open_model(golden_model("hf-vit"));
+  const Model model = open_model(golden_folder("hf-vit"));
   save_model(model, folder / "model", Layout::transformers, false);
   save_model(model, folder / "model", Layout::transformers, true);
   std::vector<std::string> names;
