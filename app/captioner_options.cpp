@@ -60,6 +60,8 @@ void add_data_options(CLI::App& command, CaptionerOptions& options) {
       .add("--input-size", options.input_size, "SIZE",
            "of the encoder: 384, or 384x224 (height x width)")
       ->check(accepted_by(parse_size));
+  group.add_flag("--whole-photo", options.whole_photo,
+                 "the encoder sees all of a photo, pressed into its input, instead of a crop");
   group.choice("--cache", options.cache, {"none", "disk"}, "where what the encoder sees is kept");
   group.add_flag("--allow-truncated", options.allow_truncated, "a damaged JPEG is no error");
   group.add("--max-pixels", options.max_pixels, "N", "largest photo, in megapixels")
@@ -202,6 +204,7 @@ caption::DecoderConfig decoder_config(const CaptionerOptions& options, std::int6
 caption::EncoderOptions encoder_options(const CaptionerOptions& options) {
   caption::EncoderOptions result;
   if (!options.input_size.empty()) result.input_size = parse_size(options.input_size);
+  result.whole_photo = options.whole_photo;
   result.stride = options.stride;
   return result;
 }

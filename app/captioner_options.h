@@ -21,6 +21,7 @@ struct CaptionerOptions {
   int min_count = 5;
   int stride = 0;
   std::string input_size;
+  bool whole_photo = false;
   std::string cache = "disk";  ///< none | disk
   bool allow_truncated = false;
   double max_pixels = 180;

@@ -45,6 +45,7 @@ EncoderReference encoder_from_json(const JsonObject& json) {
     const auto [height, width] = json.pair("input_size", 1, kLongestEdge);
     encoder.input = image::Size{.width = width, .height = height};
   }
+  encoder.whole_photo = json.boolean("whole_photo", false);
   return encoder;
 }
 
@@ -52,7 +53,8 @@ Json to_json(const EncoderReference& encoder) {
   Json json{{"name", encoder.name},
             {"path", encoder.path},
             {"checksum", encoder.checksum},
-            {"stride", encoder.stride}};
+            {"stride", encoder.stride},
+            {"whole_photo", encoder.whole_photo}};
   if (encoder.input) json["input_size"] = {encoder.input->height, encoder.input->width};
   return json;
 }
@@ -65,7 +67,8 @@ EncoderReference reference_to(const Encoder& encoder, const std::string& path,
           .path = fs::absolute(path).lexically_normal().string(),
           .checksum = checksum_of(encoder.files),
           .stride = options.stride,
-          .input = options.input_size};
+          .input = options.input_size,
+          .whole_photo = options.whole_photo};
 }
 
 void save_captioner(const Captioner& captioner, const std::string& folder) {
@@ -129,7 +132,9 @@ Encoder open_encoder_of(const Captioner& captioner, const std::string& folder,
                         const std::string& instead) {
   const EncoderReference& wanted = captioner.encoder;
   const std::string place = encoder_place(captioner, folder, instead);
-  Encoder encoder = open_encoder(place, {.input_size = wanted.input, .stride = wanted.stride});
+  Encoder encoder = open_encoder(place, {.input_size = wanted.input,
+                                         .whole_photo = wanted.whole_photo,
+                                         .stride = wanted.stride});
   const std::string checksum = checksum_of(encoder.files);
   if (checksum != wanted.checksum) {
     throw UsageError(fmt::format(

@@ -20,6 +20,7 @@ struct EncoderReference {
   std::string checksum;                ///< CRC-32 of its weight files, eight hexadecimal digits
   std::int64_t stride = 0;             ///< EncoderOptions::stride
   std::optional<image::Size> input{};  ///< EncoderOptions::input_size
+  bool whole_photo = false;            ///< EncoderOptions::whole_photo
 };
 
 /// Photos' features -> sentences.

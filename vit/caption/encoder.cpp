@@ -54,6 +54,7 @@ Encoder encoder_of(Cnn network, const weights::ModelFiles& files, const EncoderO
   if (options.input_size) {
     specification = image::with_input_size(specification, *options.input_size);
   }
+  if (options.whole_photo) specification = image::without_crop(specification);
   network.specification = specification;
   try {
     if (options.stride > 0) network.cut(options.stride);
@@ -80,6 +81,7 @@ Encoder open_transformer(const std::string& path, const EncoderOptions& options)
   open_options.pack = options.pack;
   weights::Model model = weights::open_model(path, open_options);
   if (!model.specification) throw InputError(path, model.specification_missing);
+  if (options.whole_photo) model.specification = image::without_crop(*model.specification);
   Encoder encoder(model.network.config().family, std::move(model.network), *model.specification);
   encoder.files = std::move(model.files);
   encoder.notes = std::move(model.notes);

@@ -57,6 +57,7 @@ class Encoder {
 struct EncoderOptions {
   bool pack = true;                         ///< for answers alone: quicker, but it can't learn
   std::optional<image::Size> input_size{};  ///< another than its own
+  bool whole_photo = false;                 ///< pressed into the input, \see image::without_crop
   std::int64_t stride = 0;  ///< of a CNN: pixels to a cell, \see Cnn::cut; 0: as it comes
 };
 

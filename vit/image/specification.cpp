@@ -144,6 +144,21 @@ Specification with_input_size(const Specification& specification, Size input) {
   return result;
 }
 
+Specification without_crop(const Specification& specification) {
+  const std::optional<Size> size = output_size(specification);
+  if (!size) {
+    throw UsageError(
+        "the size of the model's input depends on the picture: name one to press pictures into");
+  }
+  Specification result = specification;
+  result.resize = ResizeMode::squash;
+  result.size = *size;
+  result.edge = 0;
+  result.crop.reset();
+  result.crop_pct = 0;
+  return result;
+}
+
 std::string describe(const Specification& specification) {
   std::string text;
   const char* filter = filter_name(specification.filter);

@@ -63,6 +63,11 @@ std::optional<Size> output_size(const Specification& specification);
 /// aspect-keeping resize is given, without a crop, the crop becomes `input`.
 Specification with_input_size(const Specification& specification, Size input);
 
+/// The same specification for the whole picture: pressed into the size that the network sees, with
+/// nothing cut off at the border and the aspect lost.
+/// \throws UsageError when that size depends on the picture (\see output_size)
+Specification without_crop(const Specification& specification);
+
 /// The largest input, crop or edge that a specification may ask for.
 inline constexpr int kLargestSide = 16384;
 

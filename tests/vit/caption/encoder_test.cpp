@@ -147,6 +147,18 @@ TEST(OpenEncoder, TakesAnotherSizeAndStride) {
                UsageError);
 }
 
+TEST(OpenEncoder, SeesTheWholePhotoWhereAsked) {
+  for (const std::string& path : {tests::golden_path("efficientnet_lite0"),
+                                  vitascope::tests::golden("models/timm-vit")}) {
+    const image::Specification cut = open_encoder(path).specification();
+    const image::Specification whole = open_encoder(path, {.whole_photo = true}).specification();
+    EXPECT_EQ(image::output_size(whole), image::output_size(cut)) << path;
+    const image::Geometry wide = image::geometry(whole, {.width = 300, .height = 100});
+    EXPECT_EQ(wide.resized, wide.output) << path;
+    EXPECT_EQ(whole.mean, cut.mean) << path;
+  }
+}
+
 TEST(OpenEncoder, TellsWhatIsNoEncoder) {
   const ModelFolder folder("encoder-none");
   weights::write_tensors(folder / "a.safetensors", {{"decoder.weight", at::ones({2})}}, {}, false);

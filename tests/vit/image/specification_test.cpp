@@ -87,6 +87,16 @@ TEST(WithInputSize, ScalesAnEdgeWithItsCrop) {
   EXPECT_EQ(cropped.crop, (Size{100, 90}));
 }
 
+TEST(WithoutCrop, PressesTheWholePictureIntoTheSameInput) {
+  const Specification whole = without_crop(shortest_edge(256, Size{224, 192}));
+  EXPECT_EQ(output_size(whole), (Size{224, 192}));
+  const Geometry wide = geometry(whole, {1000, 100});
+  EXPECT_EQ(wide.resized, (Size{224, 192}));
+  EXPECT_EQ(wide.left, 0);
+  EXPECT_EQ(wide.top, 0);
+  EXPECT_THROW(without_crop(shortest_edge(256)), UsageError);
+}
+
 TEST(WithInputSize, KeepsTimmsCropFraction) {
   Specification timm = shortest_edge(248, Size{224, 224}, CropOffset::round_half_even);
   timm.crop_pct = 0.9;
