@@ -43,6 +43,7 @@ metrics::DocumentFrequencies frequencies_of(const References& rows) {
 std::vector<metrics::Word> words_of(const caption::Vocabulary& vocabulary,
                                     metrics::WordNumbers& numbers) {
   std::vector<metrics::Word> words;
+  words.reserve(static_cast<std::size_t>(vocabulary.size()));
   for (std::int64_t token = 0; token < vocabulary.size(); ++token) {
     words.push_back(numbers.number(vocabulary.word(token)));
   }

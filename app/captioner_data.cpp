@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
+#include <optional>
 #include <utility>
 
-#include "app/cached_features.h"
 #include "app/encoded_run.h"
+#include "app/feature_cache.h"
+#include "app/feature_store.h"
+#include "app/output.h"
 #include "datasets/sampling_order.h"
 #include "vit/caption/captioning.h"
 #include "vit/checksum.h"
@@ -65,14 +67,23 @@ PhotoFeatures photo_features(const caption::Encoder& encoder,
   const datasets::LabelledImages samples = as_samples(images);
   const std::string key = fmt::format("{} {} {} {}", reference.name, reference.checksum,
                                       reference.stride, specification_key(encoder.specification()));
-  CachedFeatures features(options.cache == "disk" ? options.output + "/features.safetensors" : "",
-                          key);
-  std::vector<std::size_t> all(samples.samples.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  const std::vector<std::size_t> missing = features.look_up(samples, all);
-  std::vector<std::string> paths;
-  paths.reserve(missing.size());
-  for (const std::size_t i : missing) paths.push_back(images.photos[i].path);
+  const image::Size size = *image::output_size(encoder.specification());
+  const std::int64_t down = size.height / encoder.stride(), across = size.width / encoder.stride();
+  FeatureStore features(options.cache == "disk" ? options.output : "", key,
+                        down * across * encoder.channels());
+  if (!features.note().empty()) output::warning(features.note());
+  std::vector<std::string> keys;
+  std::vector<std::optional<std::int64_t>> rows;  // by photo
+  std::vector<std::string> paths;                 // of those that are missing
+  std::vector<std::size_t> missing;
+  for (std::size_t i = 0; i < images.photos.size(); ++i) {
+    keys.push_back(photo_key(samples, samples.samples[i]));
+    rows.push_back(features.find(keys.back()));
+    if (rows.back()) continue;
+    paths.push_back(images.photos[i].path);
+    missing.push_back(i);
+  }
+  if (!missing.empty()) features.reserve(std::ssize(missing));
   PhotoOptions photos;
   photos.allow_truncated = options.allow_truncated;
   photos.max_pixels = options.max_pixels;
@@ -81,21 +92,24 @@ PhotoFeatures photo_features(const caption::Encoder& encoder,
   RunReport report;
   try {
     report = encode_photos(encoder, paths, run, photos, 0, [&](const EncodedPhoto& photo) {
-      features.set(missing[photo.photo.index], photo.annotations.values);
+      const std::size_t index = missing[photo.photo.index];
+      rows[index] = features.add(keys[index], photo.annotations.values);
     });
   } catch (...) {
     features.save();  // what was seen before the failure is kept
     throw;
   }
   features.save();
-  const image::Size size = *image::output_size(encoder.specification());
-  auto [values, positions] = features.all();
-  if (!positions.empty()) values = values.view({values.size(0), -1, encoder.channels()});
-  return {.values = std::move(values),
-          .rows = size.height / encoder.stride(),
-          .columns = size.width / encoder.stride(),
-          .photos = std::move(positions),
-          .interrupted = report.interrupted};
+  PhotoFeatures result{.rows = down, .columns = across, .interrupted = report.interrupted};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i]) continue;
+    result.photos.push_back(i);
+    result.places.push_back(*rows[i]);
+  }
+  if (!result.photos.empty()) {
+    result.values = features.rows().view({-1, down * across, encoder.channels()});
+  }
+  return result;
 }
 
 caption::Vocabulary vocabulary_of(const CaptionedImages& images, int min_count) {
@@ -125,6 +139,7 @@ CaptionerData::CaptionerData(const CaptionedImages& images, PhotoFeatures featur
     const std::size_t index = features_.photos[row];
     const datasets::CaptionedImage& photo = images_.photos[index];
     std::vector<Told> told;
+    told.reserve(photo.captions.size());
     for (const std::string& text : photo.captions) {
       told.push_back({.photo = static_cast<std::int64_t>(row),
                       .tokens = tokens_of(text, vocabulary_, options_.longest),
@@ -154,7 +169,11 @@ std::int64_t CaptionerData::batches() const {
 }
 
 caption::Annotations CaptionerData::annotations(const std::vector<std::int64_t>& photos) const {
-  return {.values = features_.values.index_select(0, at::tensor(photos, at::kLong)),
+  at::Tensor places = at::empty({std::ssize(photos)}, at::kLong);
+  std::ranges::transform(photos, places.mutable_data_ptr<std::int64_t>(), [&](std::int64_t photo) {
+    return features_.places[static_cast<std::size_t>(photo)];
+  });
+  return {.values = features_.values.index_select(0, places),
           .rows = features_.rows,
           .columns = features_.columns};
 }

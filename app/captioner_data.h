@@ -17,10 +17,11 @@ namespace vitascope::app {
 
 /// What an encoder sees of photos.
 struct PhotoFeatures {
-  at::Tensor values;  ///< float32 [P, L, D]
+  at::Tensor values{};  ///< float32 [N, L, D], of a file when they are kept
   std::int64_t rows = 0, columns = 0;
-  std::vector<std::size_t> photos{};  ///< [P] ascending indices into the set
-  bool interrupted = false;           ///< the rest was not looked at
+  std::vector<std::size_t> photos{};   ///< [P] ascending indices into the set
+  std::vector<std::int64_t> places{};  ///< [P] where their features are among the values
+  bool interrupted = false;            ///< the rest was not looked at
 };
 
 /// Encodes every photo once; photos that can't be decoded are named on stderr and left out. With
@@ -37,7 +38,7 @@ caption::Vocabulary vocabulary_of(const datasets::CaptionedImages& images, int m
 std::string data_fingerprint(const datasets::CaptionedImages& images);
 
 /// Captions in batches, and what a decoder is worth on those held out. For self-critical training
-/// batches are of photos, whose targets are the rows of their features.
+/// batches are of photos, whose targets are their numbers among PhotoFeatures::photos.
 class CaptionerData {
  public:
   /// \throws UsageError when nothing is left to learn from or to validate with
@@ -64,8 +65,8 @@ class CaptionerData {
  private:
   /// A caption to learn.
   struct Told {
-    std::int64_t photo = 0;            ///< row of the features
-    std::vector<std::int64_t> tokens;  ///< from <start> to <end>; self-critical: the row
+    std::int64_t photo = 0;            ///< number among the photos that have features
+    std::vector<std::int64_t> tokens;  ///< from <start> to <end>; self-critical: that number
     std::size_t image = 0;             ///< index into the set
   };
   /// A photo to validate with.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/tiny_captions.h"
@@ -68,6 +69,20 @@ std::pair<std::string, double> of_the_wall(const std::string& run) {
   EXPECT_EQ(said.status, 0) << said.err;
   const auto best = nlohmann::json::parse(said.out)["captions"][0];
   return {best["text"], best["log_prob"]};
+}
+
+TEST(TrainCaptioner, WholePhotosAreSeenWholeByCaptionToo) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run", config = run + "/config.json";
+  const Finished trained =
+      run_program(train_tiny_captioner(folder, run, {"--epochs", "2", "--whole-photo"}));
+  ASSERT_EQ(trained.status, 0) << trained.err;
+  const double whole = of_the_wall(run).second;
+  nlohmann::json json = nlohmann::json::parse(file_text(config));
+  EXPECT_EQ(json["encoder"]["whole_photo"], true);
+  json["encoder"]["whole_photo"] = false;
+  std::ofstream(config) << json;
+  EXPECT_NE(of_the_wall(run).second, whole);
 }
 
 TEST(TrainCaptioner, BeginsWithAnotherCaptionersDecoderAndWords) {
