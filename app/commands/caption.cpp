@@ -34,7 +34,7 @@ struct CaptionOptions {
   std::string model, encoder;
   PhotoOptions photos;
   RunOptions run;
-  int beam = 3, best = 1, longest = 20, shortest = 1, no_repeat = 3;
+  int beam = 3, best = 1, longest = 20, shortest = 1, no_repeat = 4;
   double length_exponent = 0.7;
   std::string finish = "keep";
   bool sample = false;

@@ -3,8 +3,12 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/kernels/largest_difference.h"
+
 namespace vitascope::kernels {
 namespace {
+
+using tests::largest_difference;
 
 /// The formula in float64: softmax(scale * q k^T) v as [B, N, H * D].
 at::Tensor exact(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) {
@@ -13,10 +17,6 @@ at::Tensor exact(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, 
   const at::Tensor shifted = at::exp(scores - scores.amax(-1, true));
   const at::Tensor out = at::matmul(shifted / shifted.sum(-1, true), v.to(at::kDouble));
   return out.transpose(1, 2).reshape({q.size(0), q.size(2), -1});
-}
-
-double largest_difference(const at::Tensor& a, const at::Tensor& b) {
-  return (a.to(at::kDouble) - b.to(at::kDouble)).abs().max().item<double>();
 }
 
 /// q, k and v as views of one packed projection [B, N, 3, H, D], as the model makes them.
