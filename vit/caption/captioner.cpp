@@ -132,9 +132,9 @@ Encoder open_encoder_of(const Captioner& captioner, const std::string& folder,
                         const std::string& instead) {
   const EncoderReference& wanted = captioner.encoder;
   const std::string place = encoder_place(captioner, folder, instead);
-  Encoder encoder = open_encoder(place, {.input_size = wanted.input,
-                                         .whole_photo = wanted.whole_photo,
-                                         .stride = wanted.stride});
+  Encoder encoder = open_encoder(
+      place,
+      {.input_size = wanted.input, .whole_photo = wanted.whole_photo, .stride = wanted.stride});
   const std::string checksum = checksum_of(encoder.files);
   if (checksum != wanted.checksum) {
     throw UsageError(fmt::format(

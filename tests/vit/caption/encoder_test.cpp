@@ -148,8 +148,8 @@ TEST(OpenEncoder, TakesAnotherSizeAndStride) {
 }
 
 TEST(OpenEncoder, SeesTheWholePhotoWhereAsked) {
-  for (const std::string& path : {tests::golden_path("efficientnet_lite0"),
-                                  vitascope::tests::golden("models/timm-vit")}) {
+  for (const std::string& path :
+       {tests::golden_path("efficientnet_lite0"), vitascope::tests::golden("models/timm-vit")}) {
     const image::Specification cut = open_encoder(path).specification();
     const image::Specification whole = open_encoder(path, {.whole_photo = true}).specification();
     EXPECT_EQ(image::output_size(whole), image::output_size(cut)) << path;

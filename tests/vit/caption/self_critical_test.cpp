@@ -32,7 +32,8 @@ Decoder decoder() {
 train::Batch copies(std::int64_t count) {
   train::Batch batch;
   at::manual_seed(2);
-  batch.inputs = at::randn({1, kToyRows * kToyColumns, kToyWidth}).expand({count, -1, -1}).contiguous();
+  batch.inputs =
+      at::randn({1, kToyRows * kToyColumns, kToyWidth}).expand({count, -1, -1}).contiguous();
   batch.targets = at::zeros({count, 1}, at::kLong);
   return batch;
 }
@@ -90,7 +91,8 @@ at::Tensor exact_gradient(CaptionLearner& learner, const at::Tensor& bias) {
     worths[i] = worth(tokens);
   }
   const Taught taught = learner.decoder().teach(
-      told.narrow(1, 0, 2), {.values = copies(count).inputs, .rows = kToyRows, .columns = kToyColumns});
+      told.narrow(1, 0, 2),
+      {.values = copies(count).inputs, .rows = kToyRows, .columns = kToyColumns});
   const at::Tensor probabilities = log_prob_of_drawn(taught.logits, told.narrow(1, 1, 2)).exp();
   EXPECT_NEAR(probabilities.sum().item<double>(), 1, 1e-5);
   (probabilities * worths).sum().backward();
@@ -140,17 +142,19 @@ TEST(SelfCritical, ItComesToSayWhatIsWorthMost) {
   };
   hooks.validate = [](const train::NamedTensors&) { return train::Metrics{{"none", 0}}; };
   train::Trainer(learner, options, hooks).run();
-  const auto said = captions_of(learner.decoder_with({}),
-                                {.values = copies(1).inputs, .rows = kToyRows, .columns = kToyColumns},
-                                {.beam = 1, .rules = {.longest = 5}});
+  const auto said =
+      captions_of(learner.decoder_with({}),
+                  {.values = copies(1).inputs, .rows = kToyRows, .columns = kToyColumns},
+                  {.beam = 1, .rules = {.longest = 5}});
   EXPECT_EQ(said[0][0].sentence.tokens, (std::vector<std::int64_t>{6, 4, kEnd}));
 }
 
 TEST(SelfCritical, HardAttentionIsRefused) {
   RandomNumbers random(5);
-  EXPECT_THROW(SelfCriticalLearner(initial_decoder(config(Attention::hard), random), kToyRows,
-                                   kToyColumns, {}, 5, [](std::int64_t, const auto&) { return 0.0; }),
-               UsageError);
+  EXPECT_THROW(
+      SelfCriticalLearner(initial_decoder(config(Attention::hard), random), kToyRows, kToyColumns,
+                          {}, 5, [](std::int64_t, const auto&) { return 0.0; }),
+      UsageError);
 }
 
 }  // namespace

@@ -99,7 +99,9 @@ TEST(Decode, RefusesEveryBadGoldenImageByName) {
 }
 
 TEST(Decode, SaysWhatIsWrong) {
-  const auto bad = [](const char* name) { return refusal_of_file(tests::golden("images/bad/") + name); };
+  const auto bad = [](const char* name) {
+    return refusal_of_file(tests::golden("images/bad/") + name);
+  };
   EXPECT_THAT(bad("text.jpg"), HasSubstr("is not an image (it starts with 'This is a te...')"));
   EXPECT_THAT(bad("empty.jpg"), HasSubstr("is empty (0 bytes)"));
   EXPECT_THAT(bad("huge_header.png"), HasSubstr("60000 x 60000 pixels (3600.0 megapixels)"));
