@@ -26,7 +26,9 @@ TEST(Lora, ChangesNothingAtFirst) {
   const at::Tensor pixels = at::randn({2, 3, 8, 12});
   const at::Tensor before =
       model::tests::random_weights(model::tests::tiny_config()).forward(pixels).logits;
-  EXPECT_TRUE(at::equal(network_with_additions(false).forward(pixels).logits, before));
+  // To rounding: what has additions takes another library's product than what has none.
+  EXPECT_TRUE(
+      at::allclose(network_with_additions(false).forward(pixels).logits, before, 1e-5, 1e-6));
 }
 
 TEST(Lora, MergedItComputesTheSameAndHasNoAdditions) {
