@@ -67,7 +67,7 @@ PhotoFeatures photo_features(const caption::Encoder& encoder,
   const datasets::LabelledImages samples = as_samples(images);
   const std::string key = fmt::format("{} {} {} {}", reference.name, reference.checksum,
                                       reference.stride, specification_key(encoder.specification()));
-  const image::Size size = *image::output_size(encoder.specification());
+  const image::Size size = encoded_size(encoder);
   const std::int64_t down = size.height / encoder.stride(), across = size.width / encoder.stride();
   FeatureStore features(options.cache == "disk" ? options.output : "", key,
                         down * across * encoder.channels());

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <optional>
 #include <utility>
 
 #include "vit/error.h"
@@ -32,12 +33,16 @@ EncodedBatch encoded(const caption::Encoder& encoder, const std::vector<Item>& b
 
 }  // namespace
 
+image::Size encoded_size(const caption::Encoder& encoder) {
+  const std::optional<image::Size> size = image::output_size(encoder.specification());
+  if (!size) throw UsageError("photos would not all get one size: --input-size says which");
+  return *size;
+}
+
 RunReport encode_photos(const caption::Encoder& encoder, const std::vector<std::string>& paths,
                         const RunOptions& run, const PhotoOptions& options, int failed,
                         const std::function<void(const EncodedPhoto&)>& use) {
-  if (!image::output_size(encoder.specification())) {
-    throw UsageError("photos would not all get one size: --input-size says which");
-  }
+  encoded_size(encoder);
   datasets::Loader loader(paths, encoder.specification(),
                           loader_options(run, options, /*on_gpu=*/false));
   EncodedBatch seen;

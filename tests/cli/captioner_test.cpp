@@ -74,10 +74,9 @@ std::pair<std::string, double> of_the_wall(const std::string& run) {
 TEST(TrainCaptioner, WholePhotosAreSeenWholeByCaptionToo) {
   const TemporaryFolder folder;
   const std::string run = folder / "run", config = run + "/config.json";
-  std::vector<std::string> command =
-      train_tiny_captioner(folder, run, {"--epochs", "2", "--whole-photo"});
-  std::ranges::replace(command, golden("models/hf-vit"), golden("models/hf-dinov2"));  // crops
-  const Finished trained = run_program(command);
+  const std::string crops = golden("models/hf-dinov2");
+  const Finished trained = run_program(
+      train_tiny_captioner(folder, run, {"--epochs", "2", "--whole-photo", "--encoder", crops}));
   ASSERT_EQ(trained.status, 0) << trained.err;
   const double whole = of_the_wall(run).second;
   nlohmann::json json = nlohmann::json::parse(file_text(config));
@@ -137,6 +136,19 @@ TEST(TrainCaptioner, SelfCriticalOfTwoPhotosIsRefused) {
       train_tiny_captioner(folder, folder / "second", {"--start", first, "--self-critical"}));
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("learns from 10 or more"));
+}
+
+TEST(TrainCaptioner, AnEncoderWithoutASizeOfItsOwnNeedsOne) {
+  const TemporaryFolder folder;
+  const std::string encoder = folder / "encoder", file = encoder + "/preprocessor_config.json";
+  std::filesystem::copy(golden("models/hf-dinov2"), encoder);
+  nlohmann::json json = nlohmann::json::parse(file_text(file));
+  json["do_center_crop"] = false;
+  std::ofstream(file) << json;
+  const Finished finished =
+      run_program(train_tiny_captioner(folder, folder / "run", {"--encoder", encoder}));
+  EXPECT_EQ(finished.status, 2) << finished.err;
+  EXPECT_THAT(finished.err, HasSubstr("--input-size says which"));
 }
 
 TEST(TrainCaptioner, BadInputIsOneLine) {
